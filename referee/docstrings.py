@@ -1,12 +1,27 @@
-"""Docstrings under the fields of classes, read from the source only when they are shown.
+"""What fields of classes say about themselves: docstrings, and how forms show them.
 
-With ``use_attribute_docstrings`` pydantic would read them whenever a class is loaded, which takes a tenth of
-a process's start-up time.
+Docstrings are read from the source only when they are shown: with ``use_attribute_docstrings`` pydantic
+would read them whenever a class is loaded, which takes a tenth of a process's start-up time.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """How forms show a field, as an annotation of its type."""
+
+    group: str
+    """The title of the fields among which it stands."""
+    label: str = ""
+    """Its name for people; empty for one made of the field's name."""
+    rare: bool = False
+    """Whether it is folded away at first."""
+    choices: tuple[tuple[str, str], ...] = ()
+    """Values to choose from, and the words for each; empty if the type says it all."""
 
 
 @cache

@@ -24,9 +24,9 @@ from pydantic import (
 
 from arena.core.formats import FORMATS
 from arena.errors import SpecError
-from referee.docstrings import field_docstrings, tell_fields
+from referee.docstrings import FormField, field_docstrings, tell_fields
 from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
-from referee.matches.match import MAX_SESSIONS, Limits
+from referee.matches.match import LIMITS, MAX_SESSIONS, Limits
 from referee.names import NAME, NAME_RULE
 from referee.ruleset import load_ruleset, load_ruleset_file
 from referee.ruleset.limits import MAX_DEALS
@@ -57,6 +57,19 @@ def form_text(form: str) -> str:
 Entries = Literal["open", "invited", "approved"]
 """Who may enter bots."""
 
+WHO_MAY_ENTER = (
+    ("open", "open: every author"),
+    ("invited", "invited: those whom you invite"),
+    ("approved", "approved: others may ask, and you decide"),
+)
+"""Who may enter bots, in words."""
+
+PLAYED, ENTERING, START, RESULT = "What is played", "Who may enter", "The start", "The result"
+GROUPS = (PLAYED, ENTERING, LIMITS, START, RESULT)
+"""The titles of the settings in forms, in order."""
+
+OPTIONS = FormField(PLAYED, "Options of the format", rare=True)
+
 LEAST_RATED_MS = 100
 """The least ``decision_ms`` of a rated tournament: no organiser can make anybody's bots lose by distance."""
 
@@ -66,21 +79,27 @@ class Plan(BaseModel):
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
-    rounds: int | None = Field(default=None, ge=1, le=10_000)
+    rounds: Annotated[int | None, FormField(PLAYED)] = Field(default=None, ge=1, le=10_000)
     """Rounds; by default as many as the format needs. Required for Swiss, and for a round-robin of more than
     400 entrants; not allowed for a knockout."""
-    sessions: int = Field(default=4, ge=1, le=MAX_SESSIONS)
+    sessions: Annotated[int, FormField(PLAYED, "Sessions in a match")] = Field(
+        default=4, ge=1, le=MAX_SESSIONS
+    )
     """Sessions in a match."""
-    deals: int | None = Field(default=None, ge=1, le=MAX_DEALS)
+    deals: Annotated[int | None, FormField(PLAYED, "Deals in a session")] = Field(
+        default=None, ge=1, le=MAX_DEALS
+    )
     """Deals in a session; by default as many as the ruleset says."""
-    duplicate: bool = False
+    duplicate: Annotated[bool, FormField(PLAYED, "Duplicate: the same deals at all tables", rare=True)] = (
+        False
+    )
     """Whether all tables of a round play the same deals. Unless the dealer rotates and no cards are
     exchanged, a session is then one deal: leave ``deals`` out, and set ``sessions``."""
-    rated: bool = True
+    rated: Annotated[bool, FormField(RESULT)] = True
     """Whether it changes ratings."""
-    allow_same_owner: bool = False
+    allow_same_owner: Annotated[bool, FormField(ENTERING, "Bots of one owner may meet", rare=True)] = False
     """Whether two bots of one owner may sit at the same table."""
-    options: dict[str, object] = Field(default_factory=dict)
+    options: Annotated[dict[str, object], OPTIONS] = Field(default_factory=dict)
     """Options of the format."""
 
 
@@ -89,13 +108,15 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
-    require_check: bool = False
+    require_check: Annotated[bool, FormField(ENTERING, "Require the check", rare=True)] = False
     """Whether every entrant must have passed ``arena bot check``."""
-    beacon: str | None = Field(default=None, max_length=200, pattern=BEACON)
+    beacon: Annotated[str | None, FormField(START, rare=True)] = Field(
+        default=None, max_length=200, pattern=BEACON
+    )
     """A public value that nobody can know in advance, named by its source and time, as
     ``drand round 4829341``: it is mixed into the seed when the tournament starts. By default the organiser
     alone draws the seed."""
-    beacon_form: str = Field(default="hex:64", pattern=BEACON_FORM)
+    beacon_form: Annotated[str, FormField(START, rare=True)] = Field(default="hex:64", pattern=BEACON_FORM)
     """How the beacon's value is spelled: ``hex:N``, exactly N hexadecimal digits in lower case, or
     ``digits:N``, exactly N decimal digits; nothing else is in it."""
 
@@ -126,18 +147,20 @@ class Discretion(BaseModel):
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
-    entries: Entries = "open"
+    entries: Annotated[Entries, FormField(ENTERING, "Entries", choices=WHO_MAY_ENTER)] = "open"
     """Who may enter bots once it is created. ``open``: every author. ``invited``: those whom the organiser
     has invited. ``approved``: these too, and others may ask, and play if the organiser approves. The
     organiser may enter any bot."""
-    owner_limit: int | None = Field(default=None, ge=1, le=10_000)
+    owner_limit: Annotated[int | None, FormField(ENTERING, "Most bots of an owner", rare=True)] = Field(
+        default=None, ge=1, le=10_000
+    )
     """Maximum number of bots of one owner; by default as many as the format allows."""
-    confirm: bool = False
+    confirm: Annotated[bool, FormField(RESULT, "Provisional until confirmed")] = False
     """Whether its results are provisional until the organiser confirms them."""
-    start_at: Moment | None = None
+    start_at: Annotated[Moment | None, FormField(START, "Starts by itself")] = None
     """When it starts by itself, a time with its zone, as 2026-12-01T18:00:00Z; by default the organiser
     starts it. Not with a beacon."""
-    description: str = Field(default="", max_length=2000)
+    description: Annotated[str, FormField(START)] = Field(default="", max_length=2000)
     """What it is about, for readers, in a few sentences."""
 
 
@@ -233,21 +256,33 @@ Name = Annotated[
 ]
 
 
+_FORMATS = tuple((name, f"{name}: {format.summary}") for name, format in FORMATS.items())
+_SUMMARIES = "; ".join(f"``{name}``: {format.summary}" for name, format in FORMATS.items())
+
+
 class Outline(BaseModel):
     """Who plays what, and in which format."""
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
-    name: Name
+    name: Annotated[Name, FormField(PLAYED)]
     """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""
-    format: Annotated[str, PlainValidator(_format), WithJsonSchema({"enum": list(FORMATS)})] = Field(
-        description=f"How rounds are paired: {', '.join(f'``{name}``' for name in FORMATS)}."
-    )
+    format: Annotated[
+        str,
+        PlainValidator(_format),
+        WithJsonSchema({"enum": list(FORMATS)}),
+        FormField(PLAYED, choices=_FORMATS),
+    ] = Field(description=f"How rounds are paired. {_SUMMARIES}.")
     ruleset: Annotated[
-        str | dict[str, Any], PlainValidator(_ruleset), WithJsonSchema({"type": ["string", "object"]})
+        str | dict[str, Any],
+        PlainValidator(_ruleset),
+        WithJsonSchema({"type": ["string", "object"]}),
+        FormField(PLAYED),
     ]
     """The ruleset: a preset, a TOML file, or a ruleset's fields. It determines the table size."""
-    entrants: Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_distinct)] = ()
+    entrants: Annotated[
+        tuple[str, ...], Field(strict=False), AfterValidator(_distinct), FormField(ENTERING)
+    ] = ()
     """Up to 10,000 bots in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for the newest.
     Others can enter until the tournament is locked or started, which takes enough for a table."""
 
@@ -257,7 +292,7 @@ class TournamentSpec(TournamentFields, Outline):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
-    options: Annotated[dict[str, object], AfterValidator(_plain)] = Field(default_factory=dict)
+    options: Annotated[dict[str, object], AfterValidator(_plain), OPTIONS] = Field(default_factory=dict)
     """Options of the format."""
 
     @model_validator(mode="after")

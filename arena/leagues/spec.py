@@ -18,10 +18,10 @@ from pydantic import (
 )
 
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Setup
-from arena.core.specs import Entries, Moment, Name, TournamentSpec, make_spec, read_ruleset
+from arena.core.specs import WHO_MAY_ENTER, Entries, Moment, Name, TournamentSpec, make_spec, read_ruleset
 from arena.errors import SpecError
 from arena.leagues.divisions import Level
-from referee.docstrings import tell_fields
+from referee.docstrings import FormField, tell_fields
 from referee.errors import Problem, RulesetError, TomlError
 from referee.names import LONGEST_NAME, NAME
 from referee.ruleset import load_ruleset
@@ -35,6 +35,9 @@ QUALIFICATION = "qualification"
 MOST_SEASONS = 9_999
 
 MOST_DIVISIONS = 100
+
+LEAGUE, DIVISION_FIELDS = "The league", "Its divisions"
+"""The titles of a league's settings in forms."""
 
 SET_BY_LEAGUE = (
     *("name", "entrants", "allow_same_owner", "owner_limit", "confirm", "beacon", "beacon_form"),
@@ -103,21 +106,26 @@ class Division(_Table):
 class LeagueSpec(_Table):
     """A league as specified."""
 
-    name: Name
+    name: Annotated[Name, FormField(LEAGUE)]
     """Unique in the arena; the names of its tournaments begin with it."""
-    start: Moment
+    start: Annotated[Moment, FormField(LEAGUE, "First season starts, in UTC")]
     """When the first season starts: a time with a time zone."""
     interval_hours: Annotated[
-        float, PlainValidator(_hours), WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 100_000})
+        float,
+        PlainValidator(_hours),
+        WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 100_000}),
+        FormField(LEAGUE, "Hours from one season to the next"),
     ]
     """Hours from one start to the next, 0.01 to 100000."""
-    seasons: int | None = Field(default=None, ge=1, le=MOST_SEASONS)
+    seasons: Annotated[int | None, FormField(LEAGUE)] = Field(default=None, ge=1, le=MOST_SEASONS)
     """Number of seasons; by default unlimited."""
-    versions_per_owner: int | None = Field(default=None, ge=1, le=MOST_ENTRANTS)
+    versions_per_owner: Annotated[int | None, FormField(LEAGUE, "Most bots of an owner", rare=True)] = Field(
+        default=None, ge=1, le=MOST_ENTRANTS
+    )
     """Maximum number of bot versions of one owner in a season; by default unlimited."""
-    allow_same_owner: bool = False
+    allow_same_owner: Annotated[bool, FormField(LEAGUE, "Bots of one owner may meet", rare=True)] = False
     """Whether two bots of one owner may sit at the same table, in the tournaments of all divisions."""
-    entries: Entries = "open"
+    entries: Annotated[Entries, FormField(LEAGUE, choices=WHO_MAY_ENTER)] = "open"
     """Which bots may join. ``open``: everybody's. ``invited``: those that the organiser has invited, singly
     or by owner. ``approved``: these too, and others that the organiser has approved."""
     tournament: Tournament

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from referee.deals.action import Forfeit, OnForfeit
-from referee.docstrings import tell_fields
+from referee.docstrings import FormField, tell_fields
 from referee.ruleset.limits import MAX_DEALS
 
 if TYPE_CHECKING:
@@ -72,34 +72,63 @@ class Finished:
     """The seats that are played for."""
 
 
+LIMITS = "Limits"
+"""The title of these settings in forms."""
+
+AFTER_FORFEIT = (
+    ("default_action", "default_action: it goes on, with default actions"),
+    ("stand_in", "stand_in: it goes on, with the weakest legal plays"),
+    ("end_session", "end_session: it ends"),
+)
+"""What happens to a session when one of its bots forfeits it, in words."""
+
+
 class Limits(BaseModel):
     """The limits for bots in a session."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, json_schema_extra=tell_fields)
 
-    decision_ms: int = Field(default=1000, ge=1, le=3_600_000)
+    decision_ms: Annotated[int, FormField(LIMITS, "Time for a decision, in ms")] = Field(
+        default=1000, ge=1, le=3_600_000
+    )
     """Milliseconds allowed for a decision; at least 100 in a rated tournament, as its organiser may enter
     any bot."""
-    join_seconds: int = Field(default=30, ge=1, le=3_600)
+    join_seconds: Annotated[int, FormField(LIMITS, "Wait for absent bots, in seconds", rare=True)] = Field(
+        default=30, ge=1, le=3_600
+    )
     """Seconds to wait for absent bots when a match starts."""
-    faults: int = Field(default=10, ge=1, le=1_000_000)
+    faults: Annotated[int, FormField(LIMITS, "Faults until a session is forfeited", rare=True)] = Field(
+        default=10, ge=1, le=1_000_000
+    )
     """Number of faults at which a bot forfeits the session."""
-    on_forfeit: OnForfeit = "default_action"
+    on_forfeit: Annotated[
+        OnForfeit, FormField(LIMITS, "After a forfeit", rare=True, choices=AFTER_FORFEIT)
+    ] = "default_action"
     """What happens to a session when one of its bots forfeits it. ``default_action``: it goes on, and the
     default action is taken for the bot. ``stand_in``: it goes on, and the weakest legal play is made for it.
     ``end_session``: it ends."""
-    bank_ms: int = Field(default=0, ge=0, le=86_400_000)
+    bank_ms: Annotated[int, FormField(LIMITS, "Bank of a seat, in ms")] = Field(
+        default=0, ge=0, le=86_400_000
+    )
     """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank."""
-    increment_ms: int = Field(default=0, ge=0, le=3_600_000)
+    increment_ms: Annotated[int, FormField(LIMITS, "Increment of the bank, in ms")] = Field(
+        default=0, ge=0, le=3_600_000
+    )
     """Milliseconds added to the bank after each decision."""
-    credit_ms: int = Field(default=100, ge=0, le=60_000)
+    credit_ms: Annotated[int, FormField(LIMITS, "Credit for the network, in ms", rare=True)] = Field(
+        default=100, ge=0, le=60_000
+    )
     """Maximum milliseconds credited to a decision for network delay."""
-    ask_forced: bool = False
+    ask_forced: Annotated[bool, FormField(LIMITS, "Ask without a choice, too", rare=True)] = False
     """Whether bots are asked even if they have no choice."""
-    match_seconds: int = Field(default=0, ge=0, le=604_800)
+    match_seconds: Annotated[int, FormField(LIMITS, "Time for a match, in seconds", rare=True)] = Field(
+        default=0, ge=0, le=604_800
+    )
     """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. After
     that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
-    min_sessions: int = Field(default=1, ge=1, le=256)
+    min_sessions: Annotated[int, FormField(LIMITS, "Sessions at once", rare=True)] = Field(
+        default=1, ge=1, le=256
+    )
     """Concurrent sessions that a bot must accept at the referee of its match; one that accepts fewer is
     refused when it enters, and counts as absent later."""
 

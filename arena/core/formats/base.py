@@ -122,6 +122,8 @@ class Format(ABC):
 
     name: ClassVar[str]
     """Its name in specifications, exports and tables."""
+    summary: ClassVar[str]
+    """How it goes, in a few words, for those who choose one."""
     criteria: ClassVar[Criteria]
     """What decides its standings."""
     schedule: ClassVar[str]

@@ -25,6 +25,7 @@ class Continuous(Format):
     """Batches of tables, each seated as soon as enough bots are free."""
 
     name = "continuous"
+    summary = "tables as bots become free, until it is stopped"
     criteria = Criteria(("mean", "opponents", "wins", "points"))
     schedule = "tables are of like rating among the bots that were free"
     options = (GATHER,)

@@ -21,6 +21,7 @@ class Gauntlet(Format):
     """Each challenger goes once around the field."""
 
     name = "gauntlet"
+    summary = "the first of the list against all others"
     criteria = Criteria(("mean", "points", "wins", "opponents"))
     schedule = "a gauntlet follows its schedule: each challenger goes once around the field"
     options = (CHALLENGERS,)

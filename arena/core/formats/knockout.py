@@ -27,6 +27,7 @@ class Knockout(Format):
     """Each round eliminates the worse of every table."""
 
     name = "knockout"
+    summary = "the best of each table go on"
     criteria = Criteria(("reached", "last", "score", "points", "wins"))
     schedule = "a knockout follows its seeding: best seeds apart, then owners and earlier opponents apart"
     eliminates = True

@@ -50,6 +50,7 @@ class RoundRobin(Format):
     """Everyone meets everyone, by a schedule."""
 
     name = "round-robin"
+    summary = "everybody meets everybody"
     criteria = BY_SCORE
     schedule = "a round-robin follows its schedule: see the balance of all rounds"
     options = (MEETINGS,)

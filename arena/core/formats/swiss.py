@@ -16,6 +16,7 @@ class Swiss(Format):
     """A set number of rounds, each paired from the standings."""
 
     name = "swiss"
+    summary = "those with like scores meet, round by round"
     criteria = Criteria(("score", "opponents_cut", "opponents", "wins", "points"), byes_count=True)
     schedule = "its first round is drawn by lot, owners apart"
     late_entry = True

@@ -13,12 +13,13 @@ as a field may be missing from it by then.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import quote, unquote
 
 from arena.operations.checking import schema_of
 from arena.operations.operation import Operation, Parameter
 from arena.web.pages.forms import Visit
+from referee.docstrings import FormField
 from referee.errors import Problem
 from referee.validation import Node
 
@@ -101,7 +102,8 @@ def draw(
     ``action`` is its address, with parameters in braces, which are ``known`` or in the page's own address.
     What else is ``known`` is sent without being shown. There is a field for each other parameter, for
     ``only`` some or for all ``without`` some. ``values`` are in the fields at first; otherwise the defaults
-    apply. ``choices`` are offered for a text or a list, ``labels`` replace names. With ``sure``, what cannot
+    apply. ``choices`` are offered for a text or a list, ``labels`` replace names; otherwise both are those of
+    a parameter's ``FormField``. With ``sure``, what cannot
     be undone, the button is reached only after reading that. Browsers store a password for ``username``.
     """
     named = {**visit.request.path_params, **known}
@@ -150,9 +152,17 @@ def draw_fields(
         wrong = tuple(
             problem.reason for problem in problems if one.name in (problem.field, _field_of(problem))
         )
-        offered = choices.get(one.name)
-        fields.append(_field(f"{id}-{one.name}", one, labels.get(one.name), offered, given, wrong, refused))
+        shown = form_field(one)
+        offered = choices.get(one.name, dict(shown.choices) or None)
+        label = labels.get(one.name, shown.label)
+        fields.append(_field(f"{id}-{one.name}", one, label, offered, given, wrong, refused))
     return Drawn(id, action, button, sure, username, fields, hidden, refused)
+
+
+def form_field(parameter: Parameter) -> FormField:
+    """Return how forms show a parameter, as its type says; by default in no group."""
+    notes = get_args(parameter.kind)[1:] if get_origin(parameter.kind) is Annotated else ()
+    return next((note for note in notes if isinstance(note, FormField)), FormField(""))
 
 
 def _is_in(action: str, parameter: Parameter) -> bool:
@@ -173,7 +183,7 @@ def _field_of(problem: Problem) -> str:
 def _field(
     id: str,
     parameter: Parameter,
-    label: str | None,
+    label: str,
     offered: Choices | None,
     given: Sequence[str],
     wrong: tuple[str, ...],
@@ -187,7 +197,7 @@ def _field(
     return Field(
         id=id,
         name=parameter.name,
-        label=label or parameter.name.replace("_", " ").capitalize(),
+        label=label or parameter.name.rpartition(".")[2].replace("_", " ").capitalize(),
         help=parameter.description,
         kind=kind,
         required=parameter.required,

@@ -6,7 +6,7 @@ A page that takes both has two tabs in one form, so that both keep what was type
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from arena.core.specs import described
 from arena.errors import SpecError
 from arena.operations.checking import schema_of
 from arena.operations.operation import REQUIRED, Parameter
-from arena.web.pages.drawing import Field
+from arena.web.pages.drawing import Field, form_field
 from arena.web.pages.page import Typed
 from referee.validation import Node
 
@@ -89,19 +89,10 @@ class Group:
     """Fields of a form that belong together."""
 
     title: str
-    first: Sequence[str]
-    """The most needed."""
-    more: Sequence[str] = ()
-    """Those that are folded away at first."""
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnGroup:
-    """A group with its fields as they are drawn."""
-
-    title: str
     first: Sequence[Field]
+    """The most needed."""
     more: Sequence[Field]
+    """Those that are folded away at first."""
 
     @property
     def unfolded(self) -> bool:
@@ -109,14 +100,14 @@ class DrawnGroup:
         return any(one.wrong or one.values not in ((), ("",), (one.placeholder,)) for one in self.more)
 
 
-def grouped(groups: Sequence[Group], fields: Sequence[Field], within: str = "") -> list[DrawnGroup]:
-    """Return fields in their groups, whose names begin with ``within``."""
-    named = {one.name.removeprefix(within): one for one in fields if one.name.startswith(within)}
+def grouped(titles: Iterable[str], parameters: Sequence[Parameter], drawn: Sequence[Field]) -> list[Group]:
+    """Return fields in the groups with these titles, as the parameters' ``FormField`` says."""
+    places = {one.name: (shown.group, shown.rare) for one in parameters for shown in [form_field(one)]}
 
-    def drawn(names: Sequence[str]) -> list[Field]:
-        return [named[name] for name in names if name in named]
+    def members(title: str, *, rare: bool) -> list[Field]:
+        return [one for one in drawn if (title, rare) == places.get(one.name)]
 
-    return [DrawnGroup(one.title, drawn(one.first), drawn(one.more)) for one in groups]
+    return [Group(title, members(title, rare=False), members(title, rare=True)) for title in titles]
 
 
 def parameters_of(
@@ -136,7 +127,7 @@ def parameters_of(
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
         if schema_of(kind).get("type") == "object":
-            kind, default = list[str], ()
+            kind, default = Annotated[(list[str], *field.metadata)], ()
         found.append(Parameter(f"{within}{name}", kind, default, described(model, name)))
     return found
 

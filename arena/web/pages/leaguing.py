@@ -1,16 +1,16 @@
 """The organiser's pages of leagues: a form or a file, invitations, requests, members."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.core.specs import TournamentSpec
+from arena.core.specs import PLAYED, RESULT, TournamentSpec
 from arena.errors import SpecError, TakenError, UnknownError
 from arena.leagues.membership import active_members, find_league
-from arena.leagues.spec import SET_BY_LEAGUE, LeagueSpec
+from arena.leagues.spec import DIVISION_FIELDS, LEAGUE, SET_BY_LEAGUE, LeagueSpec
 from arena.operations import leagues
 from arena.operations.leagues import Changes
 from arena.operations.operation import REQUIRED, Operation, Parameter
@@ -19,7 +19,6 @@ from arena.tournaments.overview import organised
 from arena.web.pages import making, rulesets
 from arena.web.pages.drawing import draw, draw_fields
 from arena.web.pages.files import (
-    Group,
     as_texts,
     grouped,
     parameters_of,
@@ -31,6 +30,8 @@ from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import league_url
 from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
+from referee.docstrings import FormField
+from referee.matches.match import LIMITS
 
 router = page_router()
 
@@ -43,35 +44,17 @@ IN_TOURNAMENTS = "tournament."
 
 DIVISIONS = Parameter(
     "divisions",
-    list[str],
+    Annotated[list[str], FormField(DIVISION_FIELDS)],
     REQUIRED,
     "From the highest to the lowest: name, places, and how many are promoted from it, as `second 16 3`. The "
     "lowest has `-` for its places if there is no qualification: it takes everybody else.",
 )
 QUALIFICATION = Parameter(
     "qualification",
-    int | None,
+    Annotated[int | None, FormField(DIVISION_FIELDS, "Promoted from a qualification")],
     None,
     "Bots promoted from a level below the divisions, for those without a place; empty: there is none.",
 )
-
-GROUPS = (
-    Group(
-        "The league",
-        ("name", "start", "interval_hours", "seasons", "entries"),
-        ("versions_per_owner", "allow_same_owner"),
-    ),
-    Group("Its divisions", ("divisions", "qualification")),
-)
-
-LABELS: Mapping[str, str] = {
-    "start": "First season starts, in UTC",
-    "interval_hours": "Hours from one season to the next",
-    "versions_per_owner": "Most bots of an owner",
-    "allow_same_owner": "Bots of one owner may meet",
-    "qualification": "Promoted from a qualification",
-    **{f"{IN_TOURNAMENTS}{name}": label for name, label in making.LABELS.items()},
-}
 
 EXAMPLE: Mapping[str, Any] = {
     "interval_hours": "168",
@@ -162,29 +145,19 @@ def _told(visit: Visit) -> dict[str, object]:
     known = _known(visit)
     action = f"{league_url(known.name)}/desk/change" if known else NEW
     offered = rulesets.offered(visit.web.storage, known.ruleset if known else None)
+    own, tournaments = _of_league(known), _of_tournaments(known)
     drawn = draw_fields(
-        *(visit, [*_of_league(known), *_of_tournaments(known)], action, ""),
+        *(visit, [*own, *tournaments], action, ""),
         values=_texts(known, offered.chosen) if known else EXAMPLE,
-        choices={
-            "entries": making.WORDS["entries"],
-            f"{IN_TOURNAMENTS}ruleset": offered.choices,
-            f"{IN_TOURNAMENTS}format": making.WORDS["format"],
-            f"{IN_TOURNAMENTS}on_forfeit": making.WORDS["on_forfeit"],
-        },
-        labels={
-            **{
-                one.name: one.name.removeprefix(IN_TOURNAMENTS).capitalize() for one in _of_tournaments(known)
-            },
-            **LABELS,
-        },
+        choices={f"{IN_TOURNAMENTS}ruleset": offered.choices},
     )
-    played, _, limits, _, result = making.GROUPS
-    tournaments = [Group("What is played in all divisions", played.first, played.more), limits, result]
+    league = grouped((LEAGUE, DIVISION_FIELDS), own, drawn.fields)
+    played, *rest = grouped((PLAYED, LIMITS, RESULT), tournaments, drawn.fields)
     file = write_toml(known.fields) if known else EXAMPLE_FILE
     return {
         "known": known,
         "action": action,
-        "groups": [*grouped(GROUPS, drawn.fields), *grouped(tournaments, drawn.fields, IN_TOURNAMENTS)],
+        "groups": [*league, replace(played, title="What is played in all divisions"), *rest],
         "file": visit.sent.at(action).get("file", file),
         "tab": "file" if visit.sent["tab"] == "file" else "form",
         "preview": None,

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.core.specs import TournamentSpec, make_spec
+from arena.core.specs import GROUPS, TournamentSpec, make_spec
 from arena.operations import tournaments
 from arena.operations.operation import Operation, Parameter
 from arena.operations.tournaments import Changed
@@ -16,9 +16,8 @@ from arena.play.rounds.preview import Preview
 from arena.tournaments import changing
 from arena.tournaments.steering import require_own
 from arena.web.pages import rulesets
-from arena.web.pages.drawing import draw_fields
+from arena.web.pages.drawing import draw_fields, form_field
 from arena.web.pages.files import (
-    Group,
     as_texts,
     grouped,
     parameters_of,
@@ -36,75 +35,6 @@ router = page_router()
 
 NEW = "/desk"
 CHANGE = "/tournaments/{tournament}/desk/change"
-
-GROUPS = (
-    Group(
-        "What is played",
-        ("name", "format", "ruleset", "rounds", "sessions", "deals"),
-        ("ruleset_file", "duplicate", "options"),
-    ),
-    Group(
-        "Who may enter",
-        ("entrants", "entries"),
-        ("owner_limit", "allow_same_owner", "require_check"),
-    ),
-    Group(
-        "Limits",
-        ("decision_ms", "bank_ms", "increment_ms"),
-        (
-            *("credit_ms", "match_seconds", "join_seconds", "faults"),
-            *("on_forfeit", "ask_forced", "min_sessions"),
-        ),
-    ),
-    Group("The start", ("start_at", "description"), ("beacon", "beacon_form")),
-    Group("The result", ("rated", "confirm")),
-)
-
-LABELS: Mapping[str, str] = {
-    rulesets.FILE: rulesets.LABEL,
-    "decision_ms": "Time for a decision, in ms",
-    "bank_ms": "Bank of a seat, in ms",
-    "increment_ms": "Increment of the bank, in ms",
-    "credit_ms": "Credit for the network, in ms",
-    "match_seconds": "Time for a match, in seconds",
-    "join_seconds": "Wait for absent bots, in seconds",
-    "faults": "Faults until a session is forfeited",
-    "on_forfeit": "After a forfeit",
-    "ask_forced": "Ask without a choice, too",
-    "min_sessions": "Sessions at once",
-    "entries": "Entries",
-    "owner_limit": "Most bots of an owner",
-    "allow_same_owner": "Bots of one owner may meet",
-    "require_check": "Require the check",
-    "confirm": "Provisional until confirmed",
-    "start_at": "Starts by itself",
-    "description": "Description",
-    "options": "Options of the format",
-    "sessions": "Sessions in a match",
-    "deals": "Deals in a session",
-    "duplicate": "Duplicate: the same deals at all tables",
-}
-
-WORDS: Mapping[str, Mapping[str, str]] = {
-    "format": {
-        "swiss": "swiss: those with like scores meet, round by round",
-        "round-robin": "round-robin: everybody meets everybody",
-        "gauntlet": "gauntlet: the first of the list against all others",
-        "knockout": "knockout: the best of each table go on",
-        "continuous": "continuous: tables as bots become free, until it is stopped",
-    },
-    "entries": {
-        "open": "open: every author",
-        "invited": "invited: those whom you invite",
-        "approved": "approved: others may ask, and you decide",
-    },
-    "on_forfeit": {
-        "default_action": "default_action: it goes on, with default actions",
-        "stand_in": "stand_in: it goes on, with the weakest legal plays",
-        "end_session": "end_session: it ends",
-    },
-}
-"""What can be chosen, in words."""
 
 EXAMPLE: Mapping[str, Any] = {
     "format": "swiss",
@@ -152,7 +82,8 @@ def _known(visit: Visit) -> Known:
 def written(spec: TournamentSpec) -> Mapping[str, Any]:
     """Return the fields of a tournament that its file needs."""
     fields: Mapping[str, Any] = spec.model_dump(mode="json", exclude_defaults=True)
-    order = [name for group in GROUPS for name in (*group.first, *group.more)]
+    shown = {one.name: form_field(one) for one in parameters_of(TournamentSpec)}
+    order = sorted(shown, key=lambda name: (GROUPS.index(shown[name].group), shown[name].rare))
     return {name: fields[name] for name in order if name in fields}
 
 
@@ -166,16 +97,13 @@ def _told(visit: Visit) -> dict[str, object]:
     action = CHANGE.format(tournament=quote(known.name)) if known else NEW
     offered = rulesets.offered(visit.web.storage, known.fields["ruleset"] if known else None)
     initial = {**known.fields, "ruleset": offered.chosen} if known else EXAMPLE
-    drawn = draw_fields(
-        *(visit, _parameters(known), action, ""),
-        values=as_texts(initial),
-        choices={**WORDS, "ruleset": offered.choices},
-        labels=LABELS,
-    )
+    parameters = _parameters(known)
+    choices = {"ruleset": offered.choices}
+    drawn = draw_fields(visit, parameters, action, "", values=as_texts(initial), choices=choices)
     return {
         "known": known,
         "action": action,
-        "groups": grouped(GROUPS, drawn.fields),
+        "groups": grouped(GROUPS, parameters, drawn.fields),
         "file": visit.sent.at(action).get("file", write_toml(known.file) if known else EXAMPLE_FILE),
         "tab": "file" if visit.sent["tab"] == "file" else "form",
         "preview": None,

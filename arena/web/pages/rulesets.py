@@ -6,16 +6,17 @@ from typing import Annotated, Any
 
 from annotated_types import Len
 
+from arena.core.specs import PLAYED
 from arena.operations.operation import Parameter
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.store.storage import Storage
 from arena.web.pages.drawing import Choices
 from arena.web.pages.files import read_toml
+from referee.docstrings import FormField
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 
 FIELD = "ruleset"
 FILE = "ruleset_file"
-LABEL = "A ruleset of your own"
 
 MOST = 100
 """How many rulesets are offered at most: the presets, then those that were used first."""
@@ -27,7 +28,8 @@ def file_parameter(within: str = "") -> Parameter:
         "The fields of its file, as `arena rules check` takes them, such as "
         '`name = "house"` and `extends = "hong-kong"`; it counts instead of the one chosen above.'
     )
-    return Parameter(f"{within}{FILE}", Annotated[str, Len(max_length=50_000)], None, told)
+    shown = FormField(PLAYED, "A ruleset of your own", rare=True)
+    return Parameter(f"{within}{FILE}", Annotated[str, Len(max_length=50_000), shown], None, told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
@@ -13,7 +14,8 @@ from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.bots.versions import register_version
-from arena.core.specs import TournamentSpec
+from arena.core.formats import FORMATS
+from arena.core.specs import GROUPS, TournamentSpec, described
 from arena.leagues import membership
 from arena.leagues.membership import find_league
 from arena.leagues.spec import LeagueSpec, make_league
@@ -25,8 +27,8 @@ from arena.store.storage import Storage
 from arena.tournaments import admission
 from arena.tournaments.overview import find_tournament
 from arena.web.pages import once, rulesets
-from arena.web.pages.files import read_toml, write_toml
-from arena.web.pages.making import GROUPS, LABELS, WORDS
+from arena.web.pages.drawing import form_field
+from arena.web.pages.files import parameters_of, read_toml, write_toml
 from arena.webhooks.hooks import LONGEST_URL
 from referee.ruleset import load_ruleset
 from tests.arena.fakes import ROOT, Clock
@@ -239,13 +241,22 @@ def test_file_when_fields_are_written_then_it_has_the_same_fields(fields: dict[s
     assert written == fields
 
 
-def test_form_when_it_is_drawn_then_it_has_every_field_of_a_tournament_once() -> None:
-    grouped = [name for group in GROUPS for name in (*group.first, *group.more)]
-    assert sorted(grouped) == sorted([*TournamentSpec.model_fields, rulesets.FILE])
-    assert set(LABELS) | set(WORDS) <= set(grouped)
-    for name, words in WORDS.items():
-        enum: Any = schema_of(TournamentSpec, name)["enum"]
-        assert set(words) == set(enum)
+def test_form_when_it_is_drawn_then_it_has_every_field_of_a_tournament_once(olga: TestClient) -> None:
+    parameters = [*parameters_of(TournamentSpec), rulesets.file_parameter()]
+    named = Counter(re.findall(r'<label[^>]* for="desk-(\w+)"', olga.get("/desk").text))
+    for parameter in parameters:
+        assert form_field(parameter).group in GROUPS, parameter.name
+        assert named[parameter.name] == 1, parameter.name
+        if words := form_field(parameter).choices:
+            enum: Any = schema_of(TournamentSpec, parameter.name)["enum"]
+            assert [*dict(words)] == enum
+
+
+def test_format_when_one_is_chosen_then_form_and_help_say_how_each_goes(olga: TestClient) -> None:
+    page, help = olga.get("/desk").text, described(TournamentSpec, "format")
+    for name, format in FORMATS.items():
+        assert f">{name}: {format.summary}</option>" in page
+        assert f"`{name}`: {format.summary}" in help
 
 
 def test_tournament_of_a_ruleset_of_its_own_when_it_is_changed_by_the_form_then_the_ruleset_stays(
