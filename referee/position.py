@@ -37,9 +37,10 @@ _TEXT = re.compile(
     r"(?: with (?P<include>\w+))?; hands (?P<hands>[^;]*)"
     r"(?:; exchange (?P<exchange>\d:\S+ \d:\S+))?"
     r"(?:; stock (?P<stock>[^;]*))?(?:; renewed (?P<renewals>[^;]*))?(?:; seed (?P<seed>[0-9a-f]{64}))?"
-    r"; (?:won at once|actions (?P<actions>[^;]*))(?:; window (?P<window>[^;]*))?(?:; seat (?P<seat>\d))?"
+    r"; (?:won at once|actions (?P<actions>[^;]*))(?:; window (?P<window>[^;]*))?(?:; seat (?P<seat>\d))?",
+    re.ASCII,
 )
-_HIDDEN = re.compile(r"\?(\d+)")
+_HIDDEN = re.compile(r"\?([0-9]{1,4})")
 _LOWEST = "lowest"
 """Stands in a text for the card with which the leader leads, if it holds the lowest but may lead another."""
 

@@ -26,6 +26,7 @@ from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits
+from referee.names import is_number
 from referee.position import Position
 from referee.records.files import deal_records
 from referee.records.record import full_record
@@ -80,13 +81,13 @@ def _described(rules: Rules, given: Mapping[str, str]) -> Turn:
     players, size = rules.ruleset.players, rules.ruleset.hand_size
     if size == "all":
         size = rules.count(rules.full) // players
-    seat = int(given.get("seat", "0"))
+    seat = _number(given.get("seat", "0"))
     hand, to_beat = rules.parse(given.get("hand", "")), rules.parse(given.get("to beat", ""))
     if seat not in range(players):
         raise PositionError(f"seat {seat}: there are {players} seats")
     if not hand:
         raise PositionError("hand: must have a card")
-    counts = [*map(int, given["counts"].split())] if "counts" in given else [size] * players
+    counts = [*map(_number, given["counts"].split())] if "counts" in given else [size] * players
     own = rules.count(hand)
     counts[seat : seat + 1] = [own] if "counts" not in given else counts[seat : seat + 1]
     if len(counts) != players or counts[seat] != own:
@@ -108,7 +109,13 @@ def _described(rules: Rules, given: Mapping[str, str]) -> Turn:
         actions=[(before, to_beat, False)] if to_beat else [],
         include=rules.parse(given.get("must", "")),
     )
-    return _turn(position.deal(), seat, int(given.get("ms", DECISION_MS)))
+    return _turn(position.deal(), seat, _number(given.get("ms", str(DECISION_MS))))
+
+
+def _number(text: str) -> int:
+    if not is_number(text):
+        raise ValueError(f"{text!r} is not a number")
+    return int(text)
 
 
 def turn_at(record: Record | Iterable[Record] | Path | str, *, deal: int | None = None, action: int) -> Turn:

@@ -24,6 +24,7 @@ from arena.store.models import (
 from arena.store.records import may_be_shown, names_of, unpack_records
 from arena.store.storage import Storage, Transaction
 from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
+from referee.names import is_number
 from referee.records.record import full_record
 
 MOST_SESSIONS = 1_000
@@ -147,7 +148,7 @@ def _of_session(query: DealQuery) -> Iterator[ColumnElement[bool]]:
     if query.session is None:
         return
     _, *numbers = query.session.rstrip("/").split("/")
-    if len(numbers) > 3 or not all(number.isdecimal() and len(number) < 10 for number in numbers):
+    if len(numbers) > 3 or not all(map(is_number, numbers)):
         raise SpecError("session", f"{query.session!r} is not TOURNAMENT/ROUND/TABLE/SESSION, or a beginning")
     for column, number in zip((Round.number, Match.table_number, Session.number), numbers, strict=False):
         yield col(column) == int(number)

@@ -47,6 +47,7 @@ from referee.matches.journal import (
     LogQuery,
     kinds_asked,
 )
+from referee.names import is_number
 
 
 def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int]:
@@ -68,7 +69,7 @@ def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int
 def _match_and_number(tx: Transaction, session: str) -> tuple[Match, int] | None:
     """Return the match and the number of a session; None if there is none of this name."""
     name, *numbers = session.split("/")
-    if len(numbers) != 3 or not all(number.isdecimal() and len(number) < 10 for number in numbers):
+    if len(numbers) != 3 or not all(map(is_number, numbers)):
         return None
     round, table, number = map(int, numbers)
     match = tx.exec(

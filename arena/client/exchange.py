@@ -30,6 +30,7 @@ from arena.errors import (
 )
 from arena.jsonvalues import NotDecoded, from_text
 from referee.errors import Problem
+from referee.names import is_number
 from referee.proxies import proxy_to
 
 PROBLEM = "application/problem+json"
@@ -178,7 +179,7 @@ def _may_be_repeated(request: httpx2.Request, error: httpx2.RequestError) -> boo
 def _asked_to_wait(response: httpx2.Response) -> int | None:
     """Return the seconds after which a request may be repeated; None if it may not be."""
     header = response.headers.get("Retry-After", "")
-    return max(1, int(header)) if response.status_code in AGAIN and header.isdecimal() else None
+    return max(1, int(header)) if response.status_code in AGAIN and is_number(header) else None
 
 
 def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreachable:

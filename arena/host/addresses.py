@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
+from referee.names import is_number
+
 HIDDEN = "***"
 
 NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
@@ -44,7 +46,11 @@ def _is_folder(url: str) -> bool:
 
 
 def check_database(url: str) -> str:
-    """Return a database URL unchanged; raise ValueError unless several processes can share the database."""
+    """Return a database URL, of PostgreSQL with the driver that the arena needs.
+
+    Raise ValueError unless several processes can share the database.
+    """
+    url = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
     try:
         parts = make_url(url)
     except (ArgumentError, ValueError):
@@ -84,11 +90,15 @@ NO_PLACE = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 compared with, not listen
 def check_address(address: str) -> str:
     """Return an address unchanged; raise ValueError if it is not valid."""
     host, _, port = address.rpartition(":")
-    if not host or re.search(r"[\s'\"]", host) or not port.isdecimal() or int(port) > 65535:
+    if not host or re.search(r"[\s'\"]", host) or not _is_port(port):
         number = address.strip(":")
-        example = f", such as 127.0.0.1:{number}" if number.isdecimal() and int(number) <= 65535 else ""
+        example = f", such as 127.0.0.1:{number}" if _is_port(number) else ""
         raise ValueError(f"{address!r} is not host:port{example}")
     return address
+
+
+def _is_port(text: str) -> bool:
+    return is_number(text, 5) and int(text) <= 65535
 
 
 def split_address(address: str) -> tuple[str, int]:

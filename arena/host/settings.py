@@ -38,6 +38,7 @@ from arena.host.certificates import Rehearsal, read_authorities, read_pair
 from arena.host.files import make_private
 from arena.host.presence import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from referee.errors import Problem, TomlError
+from referee.names import is_number
 from referee.tls import ClientTls, ServerTls, from_files
 from referee.tokens import tidy, wrong_with
 from referee.toml import read_toml
@@ -98,7 +99,7 @@ class Settings(BaseSettings):
     """Referees that ``arena up`` starts, on the port of ``listen`` and those that follow."""
     worker_token: SecretStr | None = None
     """Token with which workers authenticate to referees; None for a random one, stored in the data folder."""
-    drain_seconds: float = Field(default=30, ge=0)
+    drain_seconds: float = Field(default=30, ge=0, le=86_400)
     """How long a referee that was told to stop continues its open sessions."""
     spectators: Literal["anyone", "token"] = "anyone"
     """Who may watch matches: anyone, or whoever has a token of an organiser or a spectator. Where other
@@ -134,13 +135,13 @@ class Settings(BaseSettings):
     """House bots that ``arena up`` runs, for test matches; 0: none. 8: also sage, at three speeds."""
     sign_up: Literal["invitation", "open"] = "invitation"
     """Who may create an account: whoever has an invitation, or everybody."""
-    lease_seconds: float = Field(default=30, gt=0)
+    lease_seconds: float = Field(default=30, ge=1, le=86_400)
     """How long a match stays with a silent worker, and a message for it counts as being on its way."""
-    worker_threads: int = Field(default=8, ge=1)
+    worker_threads: int = Field(default=8, ge=1, le=1_000)
     """Matches that one worker runs at once."""
-    beat_seconds: float = Field(default=5, gt=0)
+    beat_seconds: float = Field(default=5, ge=0.1, le=3_600)
     """How often every open tournament is advanced."""
-    webhook_seconds: float = Field(default=5, gt=0, le=3600)
+    webhook_seconds: float = Field(default=5, ge=0.1, le=3_600)
     """Seconds after which a message to a webhook that could not be delivered is sent again; each further wait
     is four times as long. There are eight attempts in all."""
     webhook_addresses: Literal["public", "any"] = "public"
@@ -492,7 +493,7 @@ def _read_secret(file: Path, what: str) -> str:
 def _default_referees(listen: str, count: object) -> str:
     """Return the addresses of the local referees; only ``listen`` if a value is wrong and refused later."""
     host, _, port = listen.rpartition(":")
-    right = str(count).isdecimal() and len(str(count)) < 3 and host and port.isdecimal()
+    right = is_number(str(count), 2) and host and is_number(port, 5)
     return ",".join(local_addresses(listen, int(str(count)))) if right else listen
 
 
@@ -561,4 +562,5 @@ def _problem(error: "ErrorDetails") -> Problem:
         case "path_type":
             return Problem(name, f"must be the path of a file or folder, not {shown(error['input'])}")
         case _:
-            return Problem(name, error["msg"].removeprefix("Value error, "))
+            text = error["msg"].removeprefix("Value error, ").replace("Input should be ", "must be ")
+            return Problem(name, text.partition(", unable to parse")[0])

@@ -45,6 +45,7 @@ from arena.store.storage import Storage
 from referee import descriptors
 from referee.client import referee_status
 from referee.errors import RefereeError, TokenRefused
+from referee.names import is_number
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.unreached import why_failed
 
@@ -394,7 +395,7 @@ def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -
     if not waiting:
         return [finding, ok("queue", "no message waits")]
     stamp = waiting[0].partition("_")[0]
-    if not stamp.isdecimal():
+    if not is_number(stamp, 20):
         return [finding, ok("queue", f"{len(waiting)} messages wait")]
     age = now.timestamp() - int(stamp) / 1e9
     text = f"{len(waiting)} messages wait, the oldest for {max(0.0, age):.0f} s"

@@ -23,6 +23,7 @@ from arena.web.asking import SAFE, credentials_in, look_up
 from arena.web.callers import Slots, host_of
 from arena.web.context import Web, web_of
 from arena.web.problems import answer_http, too_many
+from referee.names import is_number
 
 SECONDS = 60.0
 """The length of a window."""
@@ -198,7 +199,7 @@ class _Body:
 
     async def expect(self, length: str) -> None:
         """Raise RefusedBody for a body with a ``Content-Length`` that is refused, before it is read."""
-        await self._allow(int(length) if length.isdecimal() else LARGEST_BODY + 1)
+        await self._allow(int(length) if is_number(length, 18) else LARGEST_BODY + 1)
 
     async def receive(self) -> Message:
         """Return the next message. Raise RefusedBody."""

@@ -66,7 +66,7 @@ def milliseconds(usual: float) -> float:
     """Return the value of ``ARENA_SAGE_MS``, or ``usual`` if it is not set. Exit if it is not a number."""
     given = environ.get("ARENA_SAGE_MS", "")
     try:
-        limit = float(given or usual)
+        limit = float(given.encode("ascii") or usual)
     except ValueError:
         limit = -1.0
     if not 0 <= limit < float("inf"):

@@ -97,7 +97,7 @@ def test_deals_when_some_are_asked_for_then_others_are_left_out(world: World) ->
         ("c", 0),
     ):
         assert len(all_of(world, session=name)) == count, name
-    for name in ("cup/x", "cup/1/1/1/1", "cup//1", "cup/²"):
+    for name in ("cup/x", "cup/1/1/1/1", "cup//1", "cup/²", "cup/١"):
         with pytest.raises(SpecError, match=r"^session: "):
             all_of(world, session=name)
     assert all_of(world, bot=f"{MINE}@1") == deals

@@ -80,8 +80,18 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("WORKER_THREADS", "many", "ARENA_WORKER_THREADS: Input should be a valid integer"),
-        ("LEASE_SECONDS", "0", "ARENA_LEASE_SECONDS: Input should be greater than 0"),
+        ("WORKER_THREADS", "many", "ARENA_WORKER_THREADS: must be a valid integer"),
+        ("WORKER_THREADS", "٣", "ARENA_WORKER_THREADS: must be a valid integer"),
+        ("WORKER_THREADS", "9" * 20, "ARENA_WORKER_THREADS: must be less than or equal to 1000"),
+        ("LEASE_SECONDS", "0", "ARENA_LEASE_SECONDS: must be greater than or equal to 1"),
+        *(
+            (name, value, f"ARENA_{name}: must be ")
+            for name in ("LEASE_SECONDS", "DRAIN_SECONDS", "BEAT_SECONDS", "WEBHOOK_SECONDS")
+            for value in ("inf", "nan", "1e300", "٣")
+        ),
+        ("LISTEN", "127.0.0.1:٨٧١٠", "ARENA_LISTEN: '127.0.0.1:٨٧١٠' is not host:port"),
+        ("LISTEN", f"127.0.0.1:{'9' * 5000}", "ARENA_LISTEN: '127.0.0.1:999"),
+        ("LISTEN", "٨٧١٠", "ARENA_LISTEN: '٨٧١٠' is not host:port"),
         ("LISTEN", "8710", "ARENA_LISTEN: '8710' is not host:port, such as 127.0.0.1:8710"),
         ("REFEREES", "a:1,b", "ARENA_REFEREES: 'b' is not host:port"),
         ("REFEREES", "a:1,b:1,a:1", "ARENA_REFEREES: a:1 is listed twice"),
@@ -92,13 +102,13 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
             "0.0.0.0:8710",
             "setting referees: 0.0.0.0:8710 is not an address; set referees to what bots",
         ),
-        ("LOCAL_REFEREES", "0", "ARENA_LOCAL_REFEREES: Input should be greater than or equal to 1"),
-        ("LOCAL_REFEREES", "65", "ARENA_LOCAL_REFEREES: Input should be less than or equal to 64"),
+        ("LOCAL_REFEREES", "0", "ARENA_LOCAL_REFEREES: must be greater than or equal to 1"),
+        ("LOCAL_REFEREES", "65", "ARENA_LOCAL_REFEREES: must be less than or equal to 64"),
         ("LOCAL_REFEREES", "9" * 5000, "ARENA_LOCAL_REFEREES: Unable to parse input string"),
         ("DATA", "~nobody-here/arena", "setting data: ~nobody-here/arena: there is no such home folder"),
         ("TLS_CERTIFICATE", "~nobody-here/r.pem", "setting tls_certificate: ~nobody-here/r.pem: there is no"),
-        ("DRAIN_SECONDS", "-1", "ARENA_DRAIN_SECONDS: Input should be greater than or equal to 0"),
-        ("SPECTATORS", "nobody", "ARENA_SPECTATORS: Input should be 'anyone' or 'token'"),
+        ("DRAIN_SECONDS", "-1", "ARENA_DRAIN_SECONDS: must be greater than or equal to 0"),
+        ("SPECTATORS", "nobody", "ARENA_SPECTATORS: must be 'anyone' or 'token'"),
         ("TLS_CERTIFICATE", "r.pem", "setting tls_key: not set, and tls_certificate needs it"),
         ("TLS_KEY", "r.key", "setting tls_certificate: not set, and tls_key needs it"),
         ("TLS_CLIENT_CA", "ca.pem", "setting tls_certificate: not set, and tls_client_ca needs it"),
@@ -142,6 +152,12 @@ def test_setting_when_it_is_wrong_then_one_line_names_it(
         load_settings()
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_database_when_it_is_postgresql_under_any_of_its_names_then_the_driver_is_ours(scheme: str) -> None:
+    settings = load_settings({"database_url": f"{scheme}://ann:pass@host/arena"})
+    assert settings.database_url == "postgresql+psycopg://ann:pass@host/arena"
 
 
 @pytest.mark.parametrize(
@@ -241,18 +257,21 @@ def test_worker_secret_when_set_then_nothing_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("postgresql://ann:hush@host/arena", "postgresql://ann:***@host/arena"),
-        ("postgresql://ann:hu/s?h@host:1/arena", "postgresql://ann:***@host:1/arena"),
+        ("postgresql+psycopg://ann:hush@host/arena", "postgresql+psycopg://ann:***@host/arena"),
+        ("postgresql+psycopg://ann:hu/s?h@host:1/arena", "postgresql+psycopg://ann:***@host:1/arena"),
         (
-            "postgresql://host/arena?password=hush&sslmode=require",
-            "postgresql://host/arena?password=***&sslmode=require",
+            "postgresql+psycopg://host/arena?password=hush&sslmode=require",
+            "postgresql+psycopg://host/arena?password=***&sslmode=require",
         ),
-        ("postgresql://ann@host/arena?passfile=/hush", "postgresql://ann@host/arena?passfile=***"),
         (
-            "postgresql://ann@host/arena?host=a&sslpassword=hush",
-            "postgresql://ann@host/arena?host=a&sslpassword=***",
+            "postgresql+psycopg://ann@host/arena?passfile=/hush",
+            "postgresql+psycopg://ann@host/arena?passfile=***",
         ),
-        ("postgresql://host/arena?p%61ssword=hush", "postgresql://host/arena?p%61ssword=***"),
+        (
+            "postgresql+psycopg://ann@host/arena?host=a&sslpassword=hush",
+            "postgresql+psycopg://ann@host/arena?host=a&sslpassword=***",
+        ),
+        ("postgresql+psycopg://host/arena?p%61ssword=hush", "postgresql+psycopg://host/arena?p%61ssword=***"),
         ("sqlite:////data/a:b@c/arena.db", "sqlite:////data/a:b@c/arena.db"),
     ],
 )

@@ -135,6 +135,9 @@ def test_text_reads_as_it_is_documented() -> None:
         ("chinese@1; clockwise; dealer 0; leader 0; hands 3D / 4D / 5D / 6D; actions 1:4D", "seat 1"),
         ("chinese@1; clockwise; dealer 0; leader 0; hands 3D / 4D / 5D; actions ", "hands"),
         ("chinese@1; clockwise; dealer 7; leader 0; hands 3D / 4D / 5D / 6D; actions ", "dealer"),
+        ("chinese@1; clockwise; dealer ٠; leader 0; hands 3D / 4D / 5D / 6D; actions ", "is not a position"),
+        ("chinese@1; clockwise; dealer 0; leader 0; hands 3D / 4D / 5D / ?١; actions ", "١"),
+        (f"chinese@1; clockwise; dealer 0; leader 0; hands 3D / 4D / 5D / ?{'9' * 5000}; actions ", "9"),
     ],
 )
 def test_parse_refuses_what_is_no_position(text: str, reason: str) -> None:

@@ -351,7 +351,7 @@ def test_milliseconds_when_the_environment_says_no_number_then_the_program_ends(
     assert bot.milliseconds(20) == 20
     monkeypatch.setenv("ARENA_SAGE_MS", "5")
     assert bot.milliseconds(20) == 5
-    for wrong in ("fast", "-1", "inf", "nan"):
+    for wrong in ("fast", "-1", "inf", "nan", "٣"):
         monkeypatch.setenv("ARENA_SAGE_MS", wrong)
         with pytest.raises(SystemExit, match=f"ARENA_SAGE_MS: '{wrong}' is no number of milliseconds"):
             bot.milliseconds(20)

@@ -57,7 +57,10 @@ def test_turn_from_text_under_every_ruleset_has_a_legal_lead(name: str) -> None:
         ("chinese; hand 3D; to beat 4D 5D", "4D 5D"),
         ("chinese; hand 3D; seat 4", "seat 4: there are 4 seats"),
         ("chinese; hand 3D; counts 2 2 2 2", "counts: must be 4 numbers, with 1 for seat 0"),
-        ("chinese; hand 3D; counts 1 x 2 2", "x"),
+        ("chinese; hand 3D; counts 1 x 2 2", "'x' is not a number"),
+        ("chinese; hand 3D; counts 1 ٢ 2 2", "'٢' is not a number"),
+        ("chinese; hand 3D; seat ٢", "'٢' is not a number"),
+        ("chinese; hand 3D; ms ٢", "'٢' is not a number"),
     ],
 )
 def test_turn_from_text_that_cannot_be_says_what_is_wrong(text: str, said: str) -> None:

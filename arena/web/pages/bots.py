@@ -26,6 +26,7 @@ from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from arena.web.pages.timelines import TimeLine, timeline
 from referee.matches.journal import EntryKind, LogQuery
+from referee.names import is_number
 
 SHOWN = 20
 
@@ -98,7 +99,7 @@ def position(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def match_of(session_id: str) -> str | None:
     """Return where the match of ``tournament/round/table/session`` is; None if it is of no such form."""
     match session_id.split("/"):
-        case [tournament, round, table, _] if round.isdecimal() and table.isdecimal():
+        case [tournament, round, table, _] if is_number(round) and is_number(table):
             return match_url(tournament, int(round), int(table))
     return None
 

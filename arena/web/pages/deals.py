@@ -33,6 +33,7 @@ from arena.web.pages.page import Page
 from arena.web.pages.rendering import fill
 from arena.web.pages.routing import page_router
 from arena.web.pages.statics import statics
+from referee.names import is_number
 
 STYLES = ("look.css", "offline.css", "cards.css", "replay.css")
 SCRIPTS = ("table.js", "replay.js")
@@ -266,7 +267,7 @@ PLAIN = "/matches/{tournament}/{round}/{table}/{session}/{deal}"
 
 def _place_of(visit: Visit) -> Place:
     tournament, *numbers = visit.request.path_params.values()
-    if not all(number.isdecimal() and 0 < len(number) < 10 for number in numbers):
+    if not all(map(is_number, numbers)):
         raise UnknownError("no such deal")
     return Place(tournament, *map(int, numbers))
 

@@ -19,11 +19,13 @@ from arena.operations.checking import schema_of
 from arena.operations.operation import REQUIRED, Parameter
 from arena.web.pages.drawing import Field, form_field
 from arena.web.pages.page import Typed
+from referee.names import is_number
 from referee.validation import Node
 
 Tab = Literal["form", "file"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_FRACTION = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 
 
 def read_toml(text: str, field: str = "file") -> dict[str, Any]:
@@ -167,12 +169,11 @@ def _read(node: Node, text: str) -> object:
     text, kind = text.strip(), node.get("type")
     if node.get("format") == "date-time":
         return text if text.endswith("Z") or "+" in text else f"{text}Z"  # browsers send no zone
-    try:
-        if kind == "boolean":
-            return {"true": True, "false": False}.get(text, text)
-        return int(text) if kind == "integer" else float(text) if kind == "number" else text
-    except ValueError:
-        return text
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text, text)
+    if kind == "integer" and is_number(text.removeprefix("-"), 18):
+        return int(text)
+    return float(text) if kind == "number" and _FRACTION.fullmatch(text) else text
 
 
 def as_texts(values: Mapping[str, Any], within: str = "") -> dict[str, str | Sequence[str]]:

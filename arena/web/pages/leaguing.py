@@ -32,6 +32,7 @@ from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
 from referee.docstrings import FormField
 from referee.matches.match import LIMITS
+from referee.names import is_number
 
 router = page_router()
 
@@ -188,7 +189,7 @@ def _divisions(lines: Sequence[str], before: Mapping[str, Mapping[str, Any]]) ->
         given: dict[str, Any] = {"name": name}
         for field, number in zip(("size", "promoted"), numbers, strict=False):
             if number not in ("-", "–"):
-                given[field] = int(number) if number.isdecimal() else number
+                given[field] = int(number) if is_number(number) else number
         own = before.get(name, {}).get("tournament")
         yield {**given, **({"tournament": own} if own else {})}
 

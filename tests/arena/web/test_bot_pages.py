@@ -210,7 +210,8 @@ def test_position_when_a_fault_tells_of_it_then_it_is_said_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("session", "match"), [("cup/2/3/1", "/matches/cup/2/3"), ("", None), ("cup/x/3/1", None)]
+    ("session", "match"),
+    [("cup/2/3/1", "/matches/cup/2/3"), ("", None), ("cup/x/3/1", None), ("cup/٢/3/1", None)],
 )
 def test_match_of_a_fault_when_its_session_says_one_then_it_is_linked(
     session: str, match: str | None

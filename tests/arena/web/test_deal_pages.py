@@ -297,6 +297,7 @@ def test_costs_when_somebody_asks_then_a_worker_computes_them_once_and_the_page_
     for wrong, status in (({"seat": "7"}, 422), ({"seat": "x"}, 422), ({}, 422)):
         assert ann.post(ask, data=wrong).status_code == status
     assert ann.post("/matches/cup/1/1/2/9/estimate", data={"seat": "0"}).status_code == 404
+    assert ann.post("/matches/cup/1/1/2/١/estimate", data={"seat": "0"}).status_code == 404
     estimate_due(world.storage, world.clock, ticking(), seconds=2)
     page = ann.get(DEAL)
     decisions = priced(Replayed(replay.record, seat), 2, ticking(), lambda *_: None)

@@ -432,6 +432,9 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
         "/desk/league", data={**LEAGUE, "divisions": "first x", "tournament.rounds": "0", "do": "apply"}
     )
     assert "divisions.first.size" in wrong.text
+    wrong = olga.post("/desk/league", data={**LEAGUE, "interval_hours": "٢٤", "do": "apply"})
+    assert "must be a number of hours from 0.01 to 100000, not '٢٤'" in Read(wrong.text).text
+    assert "winter" not in Read(olga.get("/leagues").text).text
     assert 'id="desk-league-tournament.rounds" name="tournament.rounds"' in wrong.text
     preview = Read(olga.post("/desk/league", data={**LEAGUE, "do": "preview"}).text).text
     assert "divisions.second.promoted" in preview
