@@ -11,7 +11,7 @@ from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Un
 from referee.check.process import BotProcess
 from referee.check.session import BotSession, RulesetObject
 from referee.check.stream import Heard, Line, Switchboard
-from referee.check.wording import due, notice, shown
+from referee.check.wording import due, is_capacity, notice, shown
 from referee.matches.connection import Wants
 from referee.protocol.capabilities import lacks
 from referee.protocol.reasons import Refused
@@ -261,9 +261,11 @@ class Desk:
         return request
 
     async def nothing(self, seconds: float = QUIET_SECONDS, why: str = "as nothing was asked") -> None:
-        """Wait a while. Raise Failed if the bot sends anything, Lost if its stream ends."""
+        """Wait a while. Raise Failed if the bot sends anything but a capacity, Lost if its stream ends."""
         await asyncio.sleep(seconds)
         for request in self.take_late():
+            if is_capacity(request):
+                continue
             raise Failed(f"expected no message, {why}; got {shown(request)}")
         if self.line is None or not self.line.live:
             raise Lost(f"expected the bot's stream to stay open; it ended{await self._exit_note()}")

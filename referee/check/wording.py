@@ -24,6 +24,11 @@ def due(sessions: Sequence[BotSession]) -> str:
     return first if len(sessions) == 1 else f"{first}, and {len(sessions) - 1} more answers"
 
 
+def is_capacity(request: bots_pb2.PlayRequest) -> bool:
+    """Return whether a message only says how many sessions the bot takes, which it may at any time."""
+    return [field.name for field, _ in request.ListFields()] == ["capacity"]
+
+
 def shown(request: bots_pb2.PlayRequest) -> str:
     """Describe what a message from the bot holds."""
     parts = []

@@ -77,11 +77,19 @@ class GoodBot:
                 async for response in call:
                     if response.HasField("welcome"):
                         self.attempts = 0
+                        await self.welcomed(call, response.welcome)
                     for request in self.respond(response):
                         if not self.leaving.is_set():
                             await self.write(call, request)
             finally:
                 leave.cancel()
+                await self.lost(call)
+
+    async def welcomed(self, call: Any, welcome: bots_pb2.Welcome) -> None:
+        """Take in a welcome."""
+
+    async def lost(self, call: Any) -> None:
+        """Take in the end of a stream."""
 
     async def open(self, call: Any, token: str) -> None:
         await call.write(self.hello())
@@ -123,6 +131,48 @@ class GoodBot:
 
     def pick(self, turn: bots_pb2.Turn) -> Iterable[Any]:
         return turn.legal_plays[0].cards
+
+
+class SharingBot(GoodBot):
+    """Opens a stream to each referee, and tells each its share of the sessions whenever that changes."""
+
+    sessions = 8
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.token = ""
+        self.referees: set[str] = set()
+        self.shares: dict[Any, int] = {}
+        """What each referee was told, by its call."""
+        self.others: list[asyncio.Task[None]] = []
+
+    def hello(self) -> bots_pb2.PlayRequest:
+        request = super().hello()
+        request.hello.max_sessions = self.sessions
+        return request
+
+    async def run(self, address: str, token: str) -> None:
+        self.token = token
+        await super().run(address, token)
+
+    async def welcomed(self, call: Any, welcome: bots_pb2.Welcome) -> None:
+        self.referees.add(welcome.referee_id)
+        self.shares[call] = self.sessions
+        for referee in welcome.referees:
+            if referee.id not in self.referees:
+                self.referees.add(referee.id)
+                self.others.append(asyncio.create_task(super().run(referee.address, self.token)))
+        await self.share()
+
+    async def lost(self, call: Any) -> None:
+        if self.shares.pop(call, None) is not None:
+            await self.share()
+
+    async def share(self) -> None:
+        share = self.sessions // max(len(self.shares), 1)
+        for call in [call for call, told in self.shares.items() if told != share]:
+            self.shares[call] = share
+            await self.write(call, bots_pb2.PlayRequest(capacity=bots_pb2.Capacity(max_sessions=share)))
 
 
 class Seat:

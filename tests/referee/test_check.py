@@ -16,7 +16,7 @@ from referee.check.scenarios import pings
 from referee.check.session import BotSession
 from referee.errors import ListenError
 from referee.v1 import bots_pb2, cards_pb2
-from tests.referee.good_bots import GoodBot, RulesBot
+from tests.referee.good_bots import GoodBot, RulesBot, SharingBot
 from tests.referee.mistakes.streams import Absentee, OneShot
 from tests.referee.mistakes.turns import Mute, NoTiles
 from tests.referee.support import DEADLINE
@@ -98,6 +98,12 @@ async def test_check_when_it_starts_the_bot_then_leaving_is_tried_too(tmp_path: 
     assert tuple(told) == report.results
     assert report.bot == "me/mine@3"
     assert "me/mine@3 is connected" in log.read_text()
+
+
+async def test_check_when_a_bot_tells_each_referee_its_share_then_it_passes() -> None:
+    report = await check(command=program(SharingBot), patience=PATIENCE)
+    wrong = [result for result in report.results if result.outcome in ("failed", "not_run")]
+    assert (report.passed, wrong) == (True, [])
 
 
 @pytest.mark.parametrize("sample", SAMPLES[1:], ids=lambda path: path.stem)

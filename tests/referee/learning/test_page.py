@@ -51,6 +51,8 @@ def test_features_when_they_are_documented_then_they_are_those_of_plays() -> Non
     assert tuple(names) == PLAY_FIELDS
     assert sum(int(row[1]) for row in rows) == len(PLAY_FIELDS)
     assert (len(PLAY_KINDS), len(FIXED)) == (18, 24)
+    for size in re.findall(r"all slots × (\d+)|row of (\d+) features", PAGE):
+        assert int("".join(size)) == len(PLAY_FIELDS)
 
 
 @pytest.mark.parametrize("snippet", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
