@@ -77,6 +77,12 @@ def ending() -> list[signal.Signals]:
     return [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
 
 
+def end_on_hangup() -> None:
+    """Let SIGHUP, from a closed terminal, end this program as SIGTERM does, unless it is ignored."""
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+
+
 class Interrupted(KeyboardInterrupt):
     """A signal ends the program the way Ctrl-C does."""
 

@@ -17,6 +17,7 @@ from types import TracebackType
 from arena.host.settings import Settings
 from referee.closed import outlast_readers
 from referee.console import UtcFormatter
+from referee.interrupts import end_on_hangup
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.plain import plain
 
@@ -86,9 +87,10 @@ class JsonFormatter(logging.Formatter):
 def set_up(settings: Settings, process: str) -> None:
     """Set up this process's log to standard error, as the settings say; ``process`` names it in each line.
 
-    The process goes on when nobody can read it any more.
+    The process goes on when nobody can read it any more, and ends in good order when its terminal is closed.
     """
     outlast_readers()
+    end_on_hangup()
     handler = logging.StreamHandler(sys.stderr)
     as_json = settings.log_format == "json"
     handler.setFormatter(JsonFormatter(process) if as_json else TextFormatter(TEXT))

@@ -190,15 +190,16 @@ def answers(address: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("command", ["up", "web"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("command", "status"), [("up", 0), ("web", -signal.SIGTERM)])
 def test_arena_when_nobody_reads_its_output_then_it_runs_on_until_it_is_told_to_stop(
-    migrated: Settings, command: str
+    migrated: Settings, command: str, status: int, number: signal.Signals
 ) -> None:
     web = free_address()
     with running_unread(migrated.data, command, web_listen=web, house_bots=0) as process:
         wait_for(lambda: answers(web), meanwhile=lambda: _require_running(process))
-        process.terminate()
-        assert process.wait(DEADLINE) in (0, -signal.SIGTERM)
+        process.send_signal(number)
+        assert process.wait(DEADLINE) == status
 
 
 def test_demo_when_nobody_reads_its_output_then_it_goes_on_with_its_second_tournament(tmp_path: Path) -> None:
