@@ -13,6 +13,7 @@ from arena.errors import StateError, UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import entries, leaderboards, results
 from arena.queries.matches import MatchLine, MatchPage
+from arena.queries.references import ReferenceCheckInfo
 from arena.queries.scoreboard import CrosstableMatrix
 from arena.queries.sessions import PlayedMatch
 from referee.cli.deals import show_deal
@@ -287,38 +288,43 @@ def rebuild(
 def references(
     ctx: typer.Context,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Compute again what the workers have done, and correct it.")
+        bool,
+        typer.Option("--rebuild", help="Let workers compute again what they have done, and correct it."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show how far workers are with computing what cards were worth; with --rebuild, compute that again.
+    """Show how far workers are with computing what cards were worth; with --rebuild, have it computed again.
 
-    Workers do it when no match waits for them. With --rebuild, the exit status is 1 if anything was wrong.
+    Workers do it when no match waits for them. The exit status is 1 if the latest time that all was computed
+    again found anything wrong.
     """
     from arena.operations import operator  # with the checks of `arena doctor`, which take long to load
 
-    if not rebuild:
-        found = ask(ctx, operator.references)
-        if as_json:
-            print_json(to_json(found))
-            return
+    found = ask(ctx, operator.compute_references if rebuild else operator.references)
+    check = found.check
+    if as_json:
+        print_json(to_json(found))
+    else:
         say(f"{found.reference}: {found.deals:,} rated deals are done")
         since = f", the oldest since {moment(found.oldest)}" if found.oldest else ""
         say(f"waiting: {found.sessions:,} sessions in {found.rounds:,} rounds that have ended{since}")
-        return
-    again = ask(ctx, operator.compute_references)
-    wrong = again.wrong or again.betas
-    if as_json:
-        print_json(to_json(again))
-    elif wrong:
-        corrected = f"{again.wrong:,} sessions and beta of {again.betas:,} rounds"
-        say(f"wrong: {corrected} were wrong and have been corrected, and {again.mended:,} sums with them")
-        if again.problem:
-            say(f"failed: {again.problem}")
-    else:
-        say(f"ok: {again.reference} says the same of {again.deals:,} deals in {again.sessions:,} sessions")
-    if wrong:
+        if check is not None:
+            _say_check(check)
+    if check is not None and (check.wrong or check.betas or check.problem):
         raise typer.Exit(1)
+
+
+def _say_check(check: ReferenceCheckInfo) -> None:
+    """Print how far workers are with computing everything again, and what was wrong."""
+    say(
+        f"{'computed again' if check.ended_at else 'being computed again'}, asked for "
+        f"{moment(check.asked_at)}: {check.deals:,} deals in {check.sessions:,} sessions"
+    )
+    if check.wrong or check.betas:
+        corrected = f"{check.wrong:,} sessions and beta of {check.betas:,} rounds"
+        say(f"wrong: {corrected} were wrong and have been corrected, and {check.mended:,} sums with them")
+    if check.problem:
+        say(f"failed: {check.problem}")
 
 
 @rating.command()

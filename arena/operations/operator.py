@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Lock
 from typing import Annotated
 
@@ -13,8 +12,8 @@ from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
 from arena.queries import operator as queries
 from arena.queries import references as reference_queries
-from arena.results.luck import recount
 from arena.results.ratings import rebuild
+from arena.results.ratings.recheck import ask_for_check
 from arena.running import doctor
 from arena.running import retention as keeping
 from arena.running.findings import Findings
@@ -103,17 +102,14 @@ def references(context: Context) -> reference_queries.References:
 
 
 @operation("POST", "/operator/references/compute", KeyScope.OPERATE, tag="operator")
-def compute_references(context: Context) -> recount.Recomputed:
-    """Compute again what cards were worth in all sessions that workers have done, and correct what is wrong.
+def compute_references(context: Context) -> reference_queries.References:
+    """Let workers compute again what cards were worth in all sessions that they have done, and correct it.
 
-    It takes as long as it took the workers, about two seconds for a thousand deals.
+    They do it when no match waits for them, in about two seconds for a thousand deals; until it is done,
+    asking again changes nothing.
     """
-    with _one_check():
-        found = recount.recompute(context.storage, context.actor, context.tell)
-        if not found.wrong and not found.betas:
-            return found
-        rebuilt = rebuild.mend(context.storage, context.actor, context.now, context.tell)
-        return replace(found, mended=rebuilt.mended, problem=rebuilt.problem)
+    ask_for_check(context.storage, context.actor, context.now)
+    return reference_queries.references(context.storage, context.actor)
 
 
 _checking = Lock()

@@ -35,6 +35,7 @@ from arena.play.messages import broker_errors, log_in, make_app
 from arena.play.rounds.advance import advance, note_problem, running_tournaments
 from arena.play.rounds.batches import Connected, everyone
 from arena.results.luck.references import weigh_due
+from arena.results.ratings.recheck import recheck_due
 from arena.results.strength.pools import unfitted
 from arena.store.models import Tournament, utc_now
 from arena.store.storage import Storage, open_storage
@@ -116,8 +117,9 @@ class Tasks:
         self._do_apart("estimates", "decisions cannot be estimated now", estimate_due)
 
     def weigh(self) -> None:
-        """Compute what the cards of finished deals were worth, in a thread of its own."""
+        """Compute what the cards of finished deals were worth, or again if asked, in threads of their own."""
         self._do_apart("references", "what cards were worth cannot be computed now", weigh_due)
+        self._do_apart("recheck", "what cards were worth cannot be computed again now", recheck_due)
 
     def _do_apart(self, name: str, trouble: str, work: Callable[..., None]) -> None:
         """Do long work, unless it is being done, in a thread of its own: matches need those of the pool."""

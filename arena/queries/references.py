@@ -1,7 +1,7 @@
 """What the cards of a deal were worth, what was made of them, and how far workers are with it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from arena.store.models import (
     Match,
     MatchState,
     PoolSlope,
+    ReferenceCheck,
     Round,
     Session,
     SessionReference,
@@ -61,6 +62,28 @@ class DealPoints:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceCheckInfo:
+    """What cards were worth, computed again from the records by workers."""
+
+    asked_at: datetime
+    """When it was asked for."""
+    ended_at: datetime | None
+    """When it was done; None if it is not yet."""
+    sessions: int
+    """How many sessions were computed so far."""
+    deals: int
+    """How many deals they have."""
+    wrong: int
+    """How many were not as stored, and have been corrected."""
+    betas: int
+    """How many rounds had another beta than follows from the rounds before, and have this one now."""
+    mended: int
+    """How many sums that follow from these were wrong and have been corrected."""
+    problem: str | None
+    """What could not be corrected; None if there is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """How far the workers are with computing what cards were worth."""
 
@@ -78,6 +101,8 @@ class References:
     """When the oldest of these rounds ended; None if none waits."""
     deals: int
     """Rated deals that were taken in."""
+    check: ReferenceCheckInfo | None
+    """The latest time that all of it was computed again; None if it never was."""
 
 
 def references(storage: Storage, actor: Actor) -> References:
@@ -86,7 +111,15 @@ def references(storage: Storage, actor: Actor) -> References:
     with storage.read() as tx:
         rounds, oldest = tx.exec(select(func.count(), func.min(Round.finished_at)).where(UNWEIGHED)).one()
         deals = tx.exec(select(func.sum(PoolSlope.deals))).one() or 0
-        return References(*_NAMED, rounds, waiting_sessions(tx), oldest, int(deals))
+        latest = tx.exec(select(ReferenceCheck).order_by(col(ReferenceCheck.id).desc())).first()
+        return References(*_NAMED, rounds, waiting_sessions(tx), oldest, int(deals), _info(latest))
+
+
+def _info(check: ReferenceCheck | None) -> ReferenceCheckInfo | None:
+    if check is None:
+        return None
+    names = (field.name for field in fields(ReferenceCheckInfo))
+    return ReferenceCheckInfo(**{name: getattr(check, name) for name in names})
 
 
 _NAMED = (REFERENCE.name, REFERENCE.plays, REFERENCE.hash)

@@ -1,10 +1,10 @@
 """What the cards of a deal were worth to each seat: the points that the reference makes of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from referee.deals.deal import Deal
 from referee.deals.shuffle import words
@@ -36,18 +36,51 @@ REFERENCE = Reference(
 ODDS = 16
 """One choice out of so many is made at random."""
 
+MOST_CHOICES = 2000
+"""The most choices that a play may have on average if a ruleset is to have a reference. No preset reaches
+1,000, and a choice takes one to two microseconds."""
 
-def reference_values(rules: Rules, seed: bytes, setup: Setup) -> tuple[int, ...]:
+MEASURED = 8
+"""In how many deals choices are counted."""
+
+PIECES = 16
+"""In how many pieces it is computed what a place is worth: each is some seconds at most."""
+
+_UNBOUNDED = 1 << 60
+
+Places: TypeAlias = Callable[[Rules, Setup], tuple[int, ...]]
+"""Returns what places are worth in a setup whose dealer is seat 0, as ``place_of`` does."""
+
+
+@lru_cache(maxsize=32)
+def has_reference(rules: Rules) -> bool:
+    """Return whether a ruleset has few enough plays for a reference (``MOST_CHOICES``).
+
+    Counted are the plays of the hands dealt, and those among which each decision chooses.
+    """
+    left, setup = MEASURED * MOST_CHOICES, Setup(0, direction(rules.ruleset, 1), None, None)
+    for number in range(MEASURED):
+        seed = _place_seed(number)
+        for hand in Deal(rules, seed, 1, 0, setup.step).hands:
+            left -= len(rules.list_plays(hand))
+            if left < 0:
+                return False
+        left -= _play(begin(rules, seed, setup), _place_chances(seed), left)[1]
+    return left >= 0
+
+
+def reference_values(
+    rules: Rules, seed: bytes, setup: Setup, places: Places | None = None
+) -> tuple[int, ...]:
     """Return what a deal's cards were worth, by seat, in parts of a point (``REFERENCE.parts``).
 
     That is the mean of its points in all plays, less what its place is worth (``place_values``): before the
-    cards are dealt, the same is expected of every seat.
+    cards are dealt, the same is expected of every seat. What ``places`` raises is raised before the first
+    play.
     """
-    weight = REFERENCE.parts // REFERENCE.plays
+    weight, values = REFERENCE.parts // REFERENCE.plays, place_values(rules, setup, places)
     sums = map(sum, zip(*reference_points(rules, seed, setup), strict=True))
-    return tuple(
-        [total * weight - place for total, place in zip(sums, place_values(rules, setup), strict=True)]
-    )
+    return tuple([total * weight - place for total, place in zip(sums, values, strict=True)])
 
 
 def reference_points(rules: Rules, seed: bytes, setup: Setup) -> list[tuple[int, ...]]:
@@ -63,25 +96,25 @@ def deal_values(deal: Deal) -> tuple[int, ...]:
     return reference_values(deal.rules, deal.seed, setup)
 
 
-def record_values(rules: Rules, record: Mapping[str, Any]) -> tuple[int, ...]:
+def record_values(rules: Rules, record: Mapping[str, Any], places: Places | None = None) -> tuple[int, ...]:
     """Return the same for a record, complete or lean, which must be right."""
     exchange = record.get("exchange")
     seats = None if exchange is None else (exchange["loser"], exchange["winner"])
     setup = _setup(rules, record["deal"], record["dealer"], record["leader"], seats)
-    return reference_values(rules, bytes.fromhex(record["seed"]), setup)
+    return reference_values(rules, bytes.fromhex(record["seed"]), setup, places)
 
 
-def place_values(rules: Rules, setup: Setup) -> tuple[int, ...]:
+def place_values(rules: Rules, setup: Setup, places: Places | None = None) -> tuple[int, ...]:
     """Return what the places of a deal are worth before the cards are dealt, by seat, in parts of a point.
 
     They differ only if earlier deals settle who leads or exchanges cards, or if hands differ in size. They
-    add up to nearly nothing.
+    add up to nearly nothing. ``places`` computes them, if they differ; else they are computed at once.
     """
     dealer, players = setup.dealer, rules.ruleset.players
     is_even = rules.ruleset.hand_size != "all" or len(rules.pack) % players == 0
     if setup.leader is None and setup.exchange is None and is_even:
         return (0,) * players
-    values = _places(rules, _turned(setup, players))
+    values = (places or _places)(rules, _turned(setup, players))
     return tuple([values[(seat - dealer) % players] for seat in range(players)])
 
 
@@ -106,14 +139,36 @@ def _turned(setup: Setup, players: int) -> Setup:
 
 @lru_cache(maxsize=1024)
 def _places(rules: Rules, setup: Setup) -> tuple[int, ...]:
-    """Return the means of one play each of the same deals for all, less the table's mean, rounded down."""
-    totals = [0] * rules.ruleset.players
-    for number in range(REFERENCE.parts):
-        seed = sha256(f"{REFERENCE.name}/place/{number}".encode()).digest()
-        start, chances = begin(rules, seed, setup), words(seed, f"{REFERENCE.name}/0")
-        totals = [total + points for total, points in zip(totals, play_out(start, chances), strict=True)]
+    return place_of([place_piece(rules, setup, piece) for piece in range(PIECES)])
+
+
+def place_piece(rules: Rules, setup: Setup, piece: int) -> list[int]:
+    """Return the sums of the points, by seat, of one play each of a piece of the deals that say what a place
+    is worth; the dealer is seat 0.
+    """
+    totals, deals = [0] * rules.ruleset.players, REFERENCE.parts // PIECES
+    for number in range(piece * deals, (piece + 1) * deals):
+        seed = _place_seed(number)
+        points = play_out(begin(rules, seed, setup), _place_chances(seed))
+        totals = [total + more for total, more in zip(totals, points, strict=True)]
+    return totals
+
+
+def place_of(pieces: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """Return what places are worth, given all pieces: the means of the same deals for all, less the table's
+    mean, rounded down.
+    """
+    totals = [sum(column) for column in zip(*pieces, strict=True)]
     mean = sum(totals) // len(totals)
     return tuple([total - mean for total in totals])
+
+
+def _place_seed(number: int) -> bytes:
+    return sha256(f"{REFERENCE.name}/place/{number}".encode()).digest()
+
+
+def _place_chances(seed: bytes) -> Iterator[int]:
+    return words(seed, f"{REFERENCE.name}/0")
 
 
 def begin(rules: Rules, seed: bytes, setup: Setup) -> Deal:
@@ -131,14 +186,20 @@ def play_out(start: Deal, chances: Iterator[int]) -> tuple[int, ...]:
 
     Nobody bombs out of turn or beats its own play.
     """
+    return _play(start, chances, _UNBOUNDED)[0].points
+
+
+def _play(start: Deal, chances: Iterator[int], most: int) -> tuple[Deal, int]:
+    """Play a deal to its end, or until its decisions had more than ``most`` choices; return it and these."""
     deal, full = start.copy(), start.rules.full
     policies = policies_of(start.rules)
     seats = [policies[chance % len(policies)] for chance in islice(chances, len(deal.hands))]
-    hands = deal.hands
-    while not deal.over:
+    hands, met = deal.hands, 0
+    while not deal.over and met <= most:
         if deal.stage is PLAY:
             seat = deal.turn
             choices = deal.choices(seat)
+            met += len(choices)
             code = (
                 choices[0] if len(choices) == 1 else _choose(seats[seat], choices, hands, seat, next(chances))
             )
@@ -146,7 +207,7 @@ def play_out(start: Deal, chances: Iterator[int]) -> tuple[int, ...]:
         else:
             for seat in deal.owing():
                 deal.act(seat, 0)
-    return deal.points
+    return deal, met
 
 
 def _choose(policy: Policy, choices: Sequence[int], hands: Sequence[int], seat: int, chance: int) -> int:

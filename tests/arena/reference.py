@@ -35,7 +35,6 @@ from arena.queries.references import References
 from arena.queries.rulesets import RulesetLine
 from arena.queries.scoreboard import CrosstableMatrix, Scoreboard
 from arena.queries.sessions import PlayedMatch, PlayedSession
-from arena.results.luck.recount import Recomputed
 from arena.results.ratings.rebuild import Rebuilt
 from arena.running.findings import Findings
 from arena.tournaments.admission import EntriesShown
@@ -284,7 +283,6 @@ ANSWERS: Mapping[str, type] = {
     "rating baseline": Baselines,
     "rating rebuild": Rebuilt,
     "rating references": References,
-    "rating references --rebuild": Recomputed,
     "restore": Restored,
     "rules check": RulesetWhole,
     "rules list": Presets,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from math import sqrt
 from random import Random
@@ -10,7 +11,7 @@ from statistics import mean, stdev
 from typing import Any
 
 import pytest
-from sqlmodel import col, delete, select
+from sqlmodel import col, delete, func, select
 
 from arena.core.elo import TWO_SIDED
 from arena.core.luck import (
@@ -36,9 +37,9 @@ from arena.queries.luck import entrants_luck
 from arena.queries.profiles import profile
 from arena.queries.references import deal_luck, references, session_luck
 from arena.queries.sessions import shown_deals
-from arena.results.luck.recount import recompute
 from arena.results.luck.references import matches_wait, weigh_due
 from arena.results.ratings.rebuild import mend, rebuild
+from arena.results.ratings.recheck import ask_for_check, recheck_due
 from arena.store.models import (
     EntrantLuck,
     Highlight,
@@ -46,7 +47,9 @@ from arena.store.models import (
     LuckTally,
     Match,
     MatchState,
+    PlacePiece,
     PoolSlope,
+    ReferenceCheck,
     Round,
     Session,
     SessionRecords,
@@ -59,8 +62,11 @@ from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
 from arena.trust.verify import check_export, unproven
 from arena.trust.verify import references as references_checked
-from referee.reference.values import REFERENCE, record_values
+from referee.deals.succession import Setup
+from referee.reference.values import PIECES, REFERENCE, record_values
+from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
+from referee.ruleset import load_ruleset
 from tests.arena.cli import make_arena
 from tests.arena.exported import check, lines_of, play_by_table, with_new_digests
 from tests.arena.fakes import ROOT, Clock
@@ -68,6 +74,21 @@ from tests.arena.random_play import play_randomly
 from tests.arena.servers import Postgres
 from tests.arena.test_crashes import CrashingStorage, Killed, dying_at
 from tests.arena.world import World
+
+LEADS = load_ruleset("chinese").to_object() | {"name": "leads", "lead": "winner"}
+"""A ruleset under which the winner of a deal leads the next one."""
+
+MANY = {
+    **load_ruleset("chinese").to_object(),
+    "name": "many",
+    "players": 8,
+    "decks": 4,
+    "hand_size": 25,
+    "exchange": "loser_to_winner",
+    "plays": ["single", "pair", "triple", "two_pair", "bare_quads", "run", "pair_run", "triple_run"],
+    "five_card_order": ["two_pair"],
+}
+"""A ruleset under which hands have thousands of plays."""
 
 
 class Steps:
@@ -83,6 +104,18 @@ class Steps:
 
 def weigh(world: World, seconds: float = 1e9) -> None:
     weigh_due(world.storage, world.clock, Steps(), seconds=seconds)
+
+
+def recheck(world: World, seconds: float = 1e9) -> ReferenceCheck:
+    """Let workers compute everything again, and return what they found."""
+    ask_for_check(world.storage, ROOT, world.clock())
+    for _ in range(1000):
+        recheck_due(world.storage, world.clock, Steps(), seconds=seconds)
+        with world.storage.read() as tx:
+            latest = tx.exec(select(ReferenceCheck).order_by(col(ReferenceCheck.id).desc())).first()
+        if latest is not None and latest.ended_at:
+            return latest
+    raise AssertionError
 
 
 def kept(storage: Storage) -> list[tuple[object, ...]]:
@@ -251,6 +284,59 @@ def test_weighing_when_it_dies_at_any_commit_then_all_is_taken_in_once_and_the_s
             assert kept(world.storage) == right, (place, when)
 
 
+def test_weighing_when_a_ruleset_is_costly_then_it_delays_no_other_and_goes_on_where_it_was(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What places are worth is computed in pieces, each of which is stored, and computed once."""
+    computed: list[tuple[Setup, int]] = []
+
+    def piece_of(rules: Rules, setup: Setup, piece: int) -> list[int]:
+        assert len(computed) < 3, "a worker dies here"
+        computed.append((setup, piece))
+        return [len(computed)] * rules.ruleset.players
+
+    monkeypatch.setattr("arena.results.luck.references.place_piece", piece_of)
+    names = world.register(4)
+    for name, ruleset in (("costly", LEADS), ("cheap", "chinese")):
+        fields = {"name": name, "ruleset": ruleset, "sessions": 1, "deals": 2}
+        world.finish(world.tournament_of(names, **fields).id, play_randomly)
+    with pytest.raises(AssertionError, match="dies here"):
+        weigh(world)
+    assert done(world, "cheap") + len(computed) >= 1
+    while not done(world, "cheap"):
+        with suppress(AssertionError):
+            weigh(world)
+    assert not done(world, "costly")
+    with world.storage.read() as tx:
+        assert len(tx.exec(select(PlacePiece)).all()) == len(set(computed)) == 3
+    monkeypatch.undo()
+    weigh(world)
+    assert done(world, "costly")
+    with world.storage.read() as tx:
+        pieces = tx.exec(select(PlacePiece.setup, func.count()).group_by(PlacePiece.setup)).all()
+        assert {count for _, count in pieces} == {PIECES}
+
+
+def done(world: World, name: str) -> bool:
+    """Return whether the only round of a tournament was taken in."""
+    with world.storage.read() as tx:
+        rounds = select(Round.weighed).join(Tournament, col(Tournament.id) == Round.tournament_id)
+        return tx.exec(rounds.where(Tournament.name == name)).one()
+
+
+def test_weighing_when_a_ruleset_has_too_many_plays_then_it_has_no_reference(world: World) -> None:
+    names = world.register(8)
+    world.finish(world.tournament_of(names, ruleset=MANY, sessions=1, deals=1).id, play_randomly)
+    weigh(world)
+    assert done(world, "cup")
+    with world.storage.read() as tx:
+        [row] = tx.exec(select(SessionReference)).all()
+        assert row.worth == []
+        assert not tx.exec(select(PlacePiece)).all()
+    assert check(lines_of(world)).problem is None
+    assert rebuild(world.storage).problem is None
+
+
 def test_weighing_when_workers_do_it_at_once_on_postgresql_then_it_counts_once(
     postgres: Postgres, request: pytest.FixtureRequest
 ) -> None:
@@ -335,14 +421,13 @@ def test_recount_when_what_follows_from_the_reference_is_wrong_then_it_is_found_
         row = tx.exec(select(SessionReference)).all()[3]
         row.worth = [[one + 4000 * seat for seat, one in enumerate(of_deal)] for of_deal in row.worth]
     assert rebuild(world.storage).problem is not None
-    again = recompute(world.storage, ROOT)
-    assert (again.reference, again.sessions, again.deals, again.wrong) == (REFERENCE.name, 36, 180, 1)
-    assert mend(world.storage, ROOT, world.clock()).problem is None
+    again = recheck(world)
+    assert (again.sessions, again.deals, again.wrong, again.problem) == (36, 180, 1, None)
     assert kept(world.storage) == right
     with world.storage.write() as tx:
         tx.get_one(Round, 2).beta = 5
     assert rebuild(world.storage).problem == "cup, round 2: its beta is wrong"
-    again = recompute(world.storage, ROOT)
+    again = recheck(world)
     assert (again.wrong, again.betas) == (0, 1)
     assert rebuild(world.storage).problem is None
 
@@ -464,19 +549,31 @@ def test_references_when_rounds_wait_then_it_is_told_how_many_and_since_when(wor
     assert (after.rounds, after.sessions, after.deals, after.oldest) == (0, 0, 24, None)
 
 
-def test_references_when_one_is_wrong_then_the_command_finds_and_corrects_it(
+def test_references_when_one_is_wrong_then_workers_find_and_correct_it_when_asked(
     pool: World, migrated: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli = make_arena(migrated.data, capsys)
     assert cli("rating", "references").out.startswith("reference-1: 120 rated deals are done\n")
-    assert cli("rating", "references", "--rebuild").out.startswith("ok: reference-1 says the same of")
+    asked = cli("rating", "references", "--rebuild").out
+    assert asked == cli("rating", "references", "--rebuild").out
+    assert "being computed again, asked for" in asked
+    recheck(pool)
+    assert "\ncomputed again, asked for" in cli("rating", "references").out
     with pool.storage.write() as tx:
         row = tx.exec(select(SessionReference)).all()[0]
-        row.worth = [[0] * len(of_deal) for of_deal in row.worth]
-    found = cli("rating", "references", "--rebuild")
+        right, row.worth = row.worth, [[0] * len(of_deal) for of_deal in row.worth]
+        number = row.session_id
+    cli("rating", "references", "--rebuild")
+    recheck(pool, seconds=3.0)  # it stops at many places in between
+    found = cli("rating", "references")
     assert found.status == 1
-    assert found.out.startswith("wrong: 1 sessions and beta of")
-    assert cli("rating", "references", "--rebuild").out.startswith("ok: ")
+    assert "wrong: 1 sessions and beta of" in found.out
+    with pool.storage.read() as tx:
+        assert tx.get_one(SessionReference, number).worth == right
+        assert len({check.deals for check in tx.exec(select(ReferenceCheck))}) == 1  # none twice
+    assert cli("rating", "references", "--rebuild").status == 0
+    recheck(pool)
+    assert cli("rating", "references").status == 0
     assert cli("rating", "rebuild").out.startswith("ok: ")
 
 

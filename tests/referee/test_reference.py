@@ -1,6 +1,7 @@
 """Tests for the reference: what it makes of a deal's cards, and what it takes off for a seat's place."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from random import Random
 
 import pytest
@@ -12,12 +13,18 @@ from referee.deals.succession import Setup, legacy, setup
 from referee.records.random_play import play_randomly
 from referee.records.record import deal_record
 from referee.reference.values import (
+    PIECES,
     REFERENCE,
     deal_values,
+    has_reference,
+    place_piece,
     place_values,
     record_values,
     reference_points,
     reference_values,
+)
+from referee.reference.values import (
+    place_of as values_of_places,
 )
 from referee.rules.plays import Rules, compile_ruleset
 from referee.rules.rulebook import rules_of
@@ -145,3 +152,57 @@ def test_values_of_many_deals_are_as_good_for_the_leader_as_for_others() -> None
             totals[seat] += value
     ahead = totals[0] / 100 / REFERENCE.parts - sum(totals) / 400 / REFERENCE.parts
     assert abs(ahead) < 0.94 / 2
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_preset_has_a_reference(name: str) -> None:
+    assert has_reference(rules_of(name))
+
+
+def test_ruleset_when_its_plays_are_as_the_page_counts_them_then_it_has_a_reference_or_none() -> None:
+    for hand_size in (8, 13, 17, 25):
+        rules = compile_ruleset(load_ruleset(many_plays(hand_size)))
+        assert has_reference(rules) == (slow_count(rules, 16_000) <= 16_000)
+    assert not has_reference(compile_ruleset(load_ruleset(many_plays(25))))
+    assert has_reference(compile_ruleset(load_ruleset(many_plays(8))))
+
+
+def many_plays(hand_size: int) -> dict[str, object]:
+    """Return a ruleset with many plays in a hand."""
+    return {
+        **load_ruleset("chinese").to_object(),
+        "name": "many",
+        "players": 8,
+        "decks": 4,
+        "hand_size": hand_size,
+        "five_card_order": ["two_pair"],
+        "plays": ["single", "pair", "triple", "two_pair", "bare_quads", "run", "pair_run", "triple_run"],
+    }
+
+
+def slow_count(rules: Rules, most: int) -> int:
+    """Count plays as docs/formats.md says, until there are more than ``most``."""
+    count = 0
+    for number in range(8):
+        seed = sha256(f"reference-1/place/{number}".encode()).digest()
+        deal = Deal(rules, seed, 1, 0, setup(rules.ruleset, 1, None).step)
+        count += sum(len(rules.list_plays(hand)) for hand in deal.hands)
+        stream = words(seed, "reference-1/0")
+        keeps = [next(stream) % 2 == 1 for _ in deal.hands]
+        while not deal.over and count <= most:
+            count += len(deal.choices(deal.turn)) if deal.stage is Stage.PLAY else 0
+            deal.act(*slow_action(deal, keeps, stream))
+    return count
+
+
+def test_places_when_they_are_computed_in_pieces_then_they_are_worth_the_same() -> None:
+    rules, begun = rules_of("hong-kong"), Setup(0, -1, 0, None)
+    pieces = [place_piece(rules, begun, piece) for piece in range(PIECES)]
+    asked: list[Setup] = []
+
+    def places(_: Rules, at: Setup) -> tuple[int, ...]:
+        asked.append(at)
+        return values_of_places(pieces)
+
+    assert place_values(rules, Setup(2, -1, 2, None), places) == place_values(rules, Setup(2, -1, 2, None))
+    assert asked == [begun]

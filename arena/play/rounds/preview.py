@@ -18,6 +18,8 @@ from arena.tournaments.changing import Change, as_changed, compare
 from arena.tournaments.creation import check_in
 from arena.tournaments.overview import find_tournament, organised
 from arena.tournaments.warnings import not_ready, warnings_about
+from referee.reference.values import has_reference
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset
 
 
@@ -103,8 +105,14 @@ def _preview(
         matches=tables,
         sessions=tables * spec.sessions,
         estimate=expected,
-        warnings=[*warnings, *warnings_about(spec, ruleset.players, len(names))],
+        warnings=[*warnings, *warnings_about(spec, ruleset.players, len(names)), *_about_luck(ruleset)],
         tables=[[names[who] for who in table] for table in first.tables] if first else [],
         byes=[names[who] for who in first.byes] if first else [],
         changes=[*changes],
     )
+
+
+def _about_luck(ruleset: Ruleset) -> list[str]:
+    if has_reference(compile_ruleset(ruleset)):
+        return []
+    return [f"{ruleset.label} has too many plays for a reference: what cards were worth is not computed"]

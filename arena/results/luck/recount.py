@@ -1,35 +1,24 @@
-"""Counting luck again: what cards were worth from the records, and all that follows from it from the rows."""
+"""Counting luck again: all that follows from the rows that say what cards were worth."""
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import select as select_columns
-from sqlmodel import col, func, select
+from sqlmodel import col, select
 
-from arena.actors import Actor, Role
 from arena.core.luck import Slope
 from arena.results.ledgers import CHANCES, ENTRANT_LUCK, LUCK, SLOPES, Part
-from arena.results.luck.references import AT_ONCE, Known
 from arena.results.luck.taking import Taken, weighed_sessions
 from arena.results.ratings.apply import lock_pools
 from arena.store.models import (
     Entrant,
     EntrantChances,
     EntrantLuck,
-    Match,
     Round,
-    Session,
-    SessionRecords,
-    SessionReference,
     StoredRuleset,
     Tournament,
 )
-from arena.store.storage import Storage, Transaction, put_rows
-from referee.reference.values import REFERENCE
-
-Tell = Callable[[str], None]
+from arena.store.storage import Storage, Transaction
 
 
 @dataclass(slots=True)
@@ -94,80 +83,7 @@ def parts_of(tx: Transaction, recount: Recount) -> list[Part[Any]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputed:
-    """What cards were worth, computed again from the records."""
-
-    reference: str
-    """The name of the reference."""
-    sessions: int
-    """How many sessions were computed."""
-    deals: int
-    """How many deals they have."""
-    wrong: int
-    """How many were not as stored, and have been corrected."""
-    betas: int
-    """How many rounds had another beta than follows from the rounds before, and have this one now."""
-    mended: int = 0
-    """How many sums that follow from these were wrong and have been corrected."""
-    problem: str | None = None
-    """What could not be corrected; None if there is nothing."""
-
-
-def recompute(storage: Storage, actor: Actor, tell: Tell = lambda _: None) -> Recomputed:
-    """Compute again what cards were worth in all sessions of which it is stored, and correct what is wrong.
-
-    The sums that follow from it are those that ``arena.results.ratings.rebuild`` corrects. Raise NotAllowed.
-    """
-    actor.require(Role.OPERATOR, "compute again what cards were worth")
-    total, sessions, deals, wrong, known = 0, 0, 0, 0, Known()
-    with storage.read() as tx:
-        total = tx.exec(select(func.count()).select_from(SessionReference)).one()
-    for batch in _stored(storage):
-        rows = []
-        for id, content, records, *stored, worth in batch:
-            row = known.row_of(id, content, records)
-            if [row["reference"], row["chances"], row["worth"]] != [*stored, worth]:
-                rows.append(row)
-            deals += len(worth)
-        if rows:
-            with storage.write() as tx:
-                put_rows(tx, SessionReference, rows)
-        sessions, wrong = sessions + len(batch), wrong + len(rows)
-        tell(f"computing again: {sessions:,} of {total:,} sessions")
-    with storage.read() as tx:
-        rulesets = tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all()
-    betas = sum(_fix_betas(storage, ruleset_id) for ruleset_id in rulesets)
-    return Recomputed(REFERENCE.name, sessions, deals, wrong, betas)
-
-
-def _stored(storage: Storage) -> Iterator[Sequence[Any]]:
-    """Yield the sessions with a row, in order, some at a time: id, ruleset, records, and what is stored."""
-    columns: tuple[Any, ...] = (
-        *(SessionReference.session_id, StoredRuleset.content, SessionRecords.records),
-        *(SessionReference.reference, SessionReference.chances, SessionReference.worth),
-    )
-    rows = (
-        select_columns(*columns)
-        .select_from(SessionReference)
-        .join(SessionRecords, col(SessionRecords.session_id) == SessionReference.session_id)
-        .join(Session, col(Session.id) == SessionReference.session_id)
-        .join(Match, col(Match.id) == Session.match_id)
-        .join(StoredRuleset, col(StoredRuleset.id) == Match.ruleset_id)
-        .order_by(col(SessionReference.session_id))
-        .limit(AT_ONCE)
-    )
-    last = 0
-    while True:
-        with storage.read() as tx:
-            batch = tx.execute(rows.where(col(SessionReference.session_id) > last)).all()
-        if not batch:
-            return
-        yield batch
-        last = batch[-1][0]
-
-
-def _fix_betas(storage: Storage, ruleset_id: int) -> int:
+def fix_betas(storage: Storage, ruleset_id: int) -> int:
     """Let beta of all rounds under a ruleset follow from those before, in the order in which they came.
 
     Return how many were wrong.

@@ -19,7 +19,15 @@ from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now, widen_numbers
 from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
-from arena.store.models.luck import EntrantChances, EntrantLuck, LuckTally, PoolSlope, SessionReference
+from arena.store.models.luck import (
+    EntrantChances,
+    EntrantLuck,
+    LuckTally,
+    PlacePiece,
+    PoolSlope,
+    ReferenceCheck,
+    SessionReference,
+)
 from arena.store.models.matches import (
     DealEstimate,
     Match,
@@ -102,10 +110,12 @@ __all__ = [
     "OpenDeal",
     "Owner",
     "PasswordReset",
+    "PlacePiece",
     "PoolSlope",
     "Rating",
     "RatingChange",
     "RefereeKey",
+    "ReferenceCheck",
     "Round",
     "RoundState",
     "Season",

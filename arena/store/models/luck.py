@@ -1,5 +1,6 @@
 """What the cards of deals were worth by the reference, and what bots made of them (``arena.core.luck``)."""
 
+from datetime import datetime
 from typing import ClassVar
 
 from sqlalchemy import JSON, BigInteger
@@ -24,6 +25,49 @@ class SessionReference(SQLModel, table=True):
     chances: list[list[int]] = Field(sa_type=JSON)
     """How often a seat could have beaten another one's play at no cost, and how often it passed then: lists
     of seat, other seat, situation, and these two numbers (``arena.core.softplay``)."""
+
+
+class PlacePiece(SQLModel, table=True):
+    """A piece of what places are worth to the reference under a ruleset: written once by a worker."""
+
+    __tablename__: ClassVar[str] = "place_pieces"
+
+    ruleset_id: int = Field(foreign_key="rulesets.id", primary_key=True)
+    """The ruleset."""
+    reference: str = Field(primary_key=True, max_length=32)
+    """The name of the reference, with its version."""
+    setup: str = Field(primary_key=True, max_length=32)
+    """How the deals begin, seen from the dealer: direction, leader, and the seats that exchange cards."""
+    piece: int = Field(primary_key=True)
+    """Its number, from 0."""
+    totals: list[int] = Field(sa_type=JSON)
+    """The sums of the points of its deals, by seat."""
+
+
+class ReferenceCheck(SQLModel, table=True):
+    """What cards were worth, computed again by workers in all sessions: asked for by an operator."""
+
+    __tablename__: ClassVar[str] = "reference_checks"
+
+    id: int = Field(default=None, primary_key=True)
+    asked_at: datetime
+    """When it was asked for."""
+    ended_at: datetime | None = Field(default=None)
+    """When it was done; None if it is not yet."""
+    last_session_id: int = 0
+    """The last session that was computed; sessions are taken in the order of their ids."""
+    sessions: int = 0
+    """Number of sessions that were computed."""
+    deals: int = 0
+    """Number of their deals."""
+    wrong: int = 0
+    """Number of sessions that were not as stored, and have been corrected."""
+    betas: int = 0
+    """Number of rounds whose beta did not follow from the rounds before, and does now."""
+    mended: int = 0
+    """Number of sums that follow from these and have been corrected."""
+    problem: str | None = None
+    """What could not be corrected; None if there is nothing."""
 
 
 class PoolSlope(SQLModel, table=True):

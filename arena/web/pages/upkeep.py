@@ -103,7 +103,7 @@ def _told_of_ratings(visit: Visit) -> dict[str, object]:
         "references": operator.references(visit.context),
         "compute": draw(
             *(visit, operator.compute_references, f"{RATINGS}/references", "Compute it again"),
-            sure="What is stored of it and differs is replaced. It takes as long as it took the workers.",
+            sure="What is stored of it and differs is replaced. Workers do it when no match waits for them.",
         ),
         "check": draw(visit, operator.check_ratings, f"{RATINGS}/check", "Check the ratings"),
         "mend": draw(

@@ -17,6 +17,7 @@ from arena.host.settings import Settings
 from arena.store.models import Tournament
 from arena.store.storage import Storage
 from arena.tournaments.referees import NO_REFEREE, nobody_asked
+from referee.ruleset import load_ruleset
 from tests.arena.cli import make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import Ask
@@ -221,6 +222,17 @@ def test_tournament_when_it_is_announced_then_every_answer_says_how_many_are_mis
         entered = organiser.post("/tournaments/new/entrants", json={"bot": bot})
         assert (entered.status_code, entered.json()["first_round"]) == (201, 1)
     assert organiser.post("/tournaments/new/start").json()["state"] == "running"
+
+
+def test_preview_when_the_ruleset_has_too_many_plays_then_it_says_that_it_has_no_reference(
+    organiser: TestClient, world: World
+) -> None:
+    chinese = load_ruleset("chinese").to_object()
+    many = {"name": "many", "players": 8, "decks": 4, "hand_size": 25, "five_card_order": ["two_pair"]}
+    plays = ["single", "two_pair", "run", "pair_run", "triple_run"]
+    sent = wanted(world, 8, ruleset={**chinese, **many, "plays": plays})
+    told = "many@1 has too many plays for a reference: what cards were worth is not computed"
+    assert told in organiser.post("/tournaments/preview", json=sent).json()["warnings"]
 
 
 @pytest.mark.parametrize("format", ["round-robin", "knockout", "gauntlet", "continuous"])
