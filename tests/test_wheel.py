@@ -16,6 +16,7 @@ import pytest
 from arena.cli.demo import BOTS
 from arena.host.settings import load_settings
 from arena.store.storage import migrate_storage, open_storage
+from arena.store.watch import commit
 from arena.web.app import make_app
 from arena.web.serving import Server
 from arena.web.wheel import make_wheel
@@ -50,6 +51,8 @@ def test_wheel_when_built_then_it_holds_every_file_of_its_package_alone(
         base = {name for name in there if name.startswith("referee/starters/base/")}
         tests = {name for name in base if "/test/" in name or "/tests/" in name or name.endswith("_test.go")}
         there -= tests | {name for name in base if name.endswith("README.md")}
+    else:
+        there |= {"arena/commit.txt"} if commit() else set()
     ours = {name for name in files_in(published[package].wheel) if ".dist-info/" not in name}
     assert ours == there
 

@@ -13,8 +13,8 @@ from arena.host import logs
 from arena.host.settings import Settings
 from arena.people.tokens import DatabaseAuthenticator
 from arena.play.metrics import published
-from arena.store.models import utc_now
 from arena.store.storage import open_storage
+from arena.store.watch import Watch
 from arena.trust.keys import register_key, signing_key
 from referee.service import server
 from referee.service.begun import BegunAttempts
@@ -48,14 +48,15 @@ def referee(
     meter = PrometheusMeter() if settings.metrics_listen else None
     with (
         open_storage(settings) as storage,
+        Watch(storage, f"referee {name}"),
         DatabaseJournal(storage, name) as journal,
         begun_attempts(settings) as begun,
         published(settings, "referee", *([meter] if meter else ())),
     ):
-        register_key(storage, name, key.public, utc_now())
+        register_key(storage, name, key.public, storage.now())
         server.run(
             settings.listen,
-            DatabaseAuthenticator(storage, settings.worker_secret()),
+            DatabaseAuthenticator(storage, settings.worker_secret(), storage.now),
             options=ServerOptions(
                 addresses=settings.referees,
                 ids=settings.referee_ids,

@@ -10,6 +10,7 @@ from referee.cli.output import say
 
 def web(ctx: typer.Context) -> None:
     """Serve the web pages and the API of this arena over HTTP."""
+    from arena.store.watch import Watch
     from arena.web.app import make_app
     from arena.web.serving import serve
 
@@ -17,5 +18,5 @@ def web(ctx: typer.Context) -> None:
     if not settings.web_listen:
         raise SettingsError("web_listen", "it is empty; set it to the host:port to serve the API on")
     logs.set_up(settings, "web")
-    with storage_of(ctx) as storage:
+    with storage_of(ctx) as storage, Watch(storage, "web"):
         serve(make_app(settings, storage), settings, lambda: say(f"listening on {settings.web_listen}"))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from arena.actors import Actor
 from arena.host.settings import Settings
 from arena.operations.operation import Context, Operation
-from arena.store.models import utc_now
 from arena.store.storage import Storage
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def make_context(storage: Storage, settings: Settings, actor: Actor) -> Context:
 
         return scoreboard(storage, status.tournament)
 
-    return Context(storage, settings, actor, utc_now(), ask, partial(_wake, settings), standings)
+    return Context(storage, settings, actor, storage.now(), ask, partial(_wake, settings), standings)
 
 
 def _wake(settings: Settings, tournament_id: int) -> None:

@@ -42,9 +42,10 @@ from arena.store.models import (
     RoundState,
     Tournament,
     TournamentState,
-    utc_now,
 )
+from arena.store.schema import fingerprint
 from arena.store.storage import Storage, Transaction
+from arena.store.watch import DISTRIBUTION, commit
 from referee.native import build
 from referee.service.metrics import LATENCY_BOUNDS
 
@@ -91,11 +92,11 @@ class DatabaseCollector(Collector):
         self,
         storage: Storage,
         *,
-        now: Callable[[], datetime] = utc_now,
+        now: Callable[[], datetime] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._storage = storage
-        self._now = now
+        self._now = now or storage.now
         self._clock = clock
         self._lock = threading.Lock()
         self._asked_at = float("-inf")
@@ -188,7 +189,15 @@ def published(settings: Settings, process: str, *collectors: Collector) -> Itera
         return
     registry = CollectorRegistry()
     info = Info("arena_process", "Which process of the arena this is.", registry=registry)
-    info.info({"process": process, "version": version("bigtwo-arena"), "build": build()})
+    info.info(
+        {
+            "process": process,
+            "version": version(DISTRIBUTION),
+            "commit": commit(),
+            "build": build(),
+            "schema": fingerprint(),
+        }
+    )
     for kind in (ProcessCollector, PlatformCollector, GCCollector):
         kind(registry=registry)
     for collector in collectors:

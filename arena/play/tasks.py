@@ -37,8 +37,9 @@ from arena.play.rounds.batches import Connected, everyone
 from arena.results.luck.references import weigh_due
 from arena.results.ratings.recheck import recheck_due
 from arena.results.strength.pools import unfitted
-from arena.store.models import Tournament, utc_now
+from arena.store.models import Tournament
 from arena.store.storage import Storage, open_storage
+from arena.store.watch import Watch
 from arena.tournaments.lifecycle import start_due
 from arena.webhooks.sending import deliver_due, forget_old
 
@@ -95,10 +96,10 @@ class Tasks:
     def advance_all(self) -> None:
         """Start the tournaments that are due, advance all, and end and start the seasons of all leagues."""
         with _absence_logged("tournaments cannot be advanced now"):
-            start_due(self._storage, utc_now())
+            start_due(self._storage, self._storage.now())
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
-            advance_leagues(self._storage, utc_now())
+            advance_leagues(self._storage, self._storage.now())
             self._fit()
 
     def deliver(self) -> None:
@@ -107,8 +108,8 @@ class Tasks:
             return  # what that one leaves is due at the next beat
         try:
             with _absence_logged("webhooks cannot be told now"):
-                deliver_due(self._storage, self._settings, utc_now, stopping=self.stopping.is_set)
-                forget_old(self._storage, utc_now())
+                deliver_due(self._storage, self._settings, self._storage.now, stopping=self.stopping.is_set)
+                forget_old(self._storage, self._storage.now())
         finally:
             self._delivering.release()
 
@@ -126,7 +127,7 @@ class Tasks:
 
         def do() -> None:
             with _absence_logged(trouble):
-                work(self._storage, utc_now, time.monotonic, stopping=self.stopping.is_set)
+                work(self._storage, self._storage.now, time.monotonic, stopping=self.stopping.is_set)
 
         if name not in self._apart or not self._apart[name].is_alive():
             self._apart[name] = threading.Thread(target=do, name=name, daemon=True)
@@ -139,7 +140,7 @@ class Tasks:
                 self._storage,
                 match_id,
                 self._run,
-                clock=utc_now,
+                clock=self._storage.now,
                 lease=self._lease,
                 hold=self._hold,
                 stopping=self.stopping.is_set,
@@ -167,7 +168,7 @@ class Tasks:
         closed = advance(
             self._storage,
             tournament_id,
-            utc_now(),
+            self._storage.now(),
             lambda match_id: self._send(RUN_MATCH, match_id),
             at_once=self._settings.worker_threads * MESSAGES_PER_THREAD,
             again_after=self._lease,
@@ -189,7 +190,7 @@ class Tasks:
                 fit_due,  # NumPy, which most workers need late if at all
             )
 
-            fit_due(self._storage, utc_now())
+            fit_due(self._storage, self._storage.now())
         except StorageError:
             raise
         except Exception:
@@ -207,14 +208,28 @@ def _absence_logged(what: str) -> Iterator[None]:
         log.warning("%s: %s", what, error)
 
 
+def _while_it_fits(task: Callable[..., None], fits: Callable[[], bool]) -> Callable[..., None]:
+    def do(*given: int) -> None:
+        with _absence_logged("the database's schema is not known now"):
+            if not fits():
+                return
+        task(*given)
+
+    return do
+
+
 def make_worker_app(
     settings: Settings,
     storage: Storage,
     run: Run,
     connected: Connected = everyone,
     hold: Hold = never_held,
+    fits: Callable[[], bool] = lambda: True,
 ) -> Celery:
-    """Return the Celery app of these settings with its tasks, for a worker."""
+    """Return the Celery app of these settings with its tasks, for a worker.
+
+    It does nothing any more once ``fits`` says that the database has another schema.
+    """
     app = make_app(settings)
 
     def send(task: str, number: int) -> None:
@@ -222,12 +237,15 @@ def make_worker_app(
             app.send_task(task, [number])
 
     tasks = Tasks(settings, storage, run, send, connected, hold)
-    app.task(tasks.advance, name=ADVANCE, shared=False)
-    app.task(tasks.advance_all, name=ADVANCE_ALL, shared=False)
-    app.task(tasks.run_match, name=RUN_MATCH, shared=False)
-    app.task(tasks.deliver, name=DELIVER, shared=False)
-    app.task(tasks.estimate, name=ESTIMATE, shared=False)
-    app.task(tasks.weigh, name=WEIGH, shared=False)
+    for name, task in (
+        (ADVANCE, tasks.advance),
+        (ADVANCE_ALL, tasks.advance_all),
+        (RUN_MATCH, tasks.run_match),
+        (DELIVER, tasks.deliver),
+        (ESTIMATE, tasks.estimate),
+        (WEIGH, tasks.weigh),
+    ):
+        app.task(_while_it_fits(task, fits), name=name, shared=False)
     app.finalize()
     for name in app.tasks.keys() - TASKS.keys():
         app.tasks.unregister(name)  # Celery's own, with which a message could run several others
@@ -249,13 +267,14 @@ def tell_lost_brokers_in_one_line(app: Celery) -> None:
 def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_held) -> None:
     """Run a worker in this process until it is told to stop; ``run`` and ``hold`` can replace the referees.
 
-    Raise BrokerError if the broker refuses it, and what ``open_storage`` raises.
+    Raise BrokerError if the broker refuses it, SchemaError if the database's schema is changed meanwhile,
+    and what ``open_storage`` raises.
     """
-    with open_storage(settings) as storage:
+    with open_storage(settings) as storage, Watch(storage, "worker") as watch:
         referees = Referees(settings)
         seams = (run, everyone, hold) if run else (referees.run, referees.connected, referees.hold)
         with broker_errors():
-            app = make_worker_app(settings, storage, *seams)
+            app = make_worker_app(settings, storage, *seams, fits=watch.fits)
             if settings.broker_folder is not None:
                 clear_drafts(settings.broker_folder, time.time())
         log_in(app)

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 
@@ -27,12 +27,11 @@ from arena.errors import ArenaError
 from arena.host.files import open_to_others
 from arena.host.presence import found_in, is_running
 from arena.host.settings import PREFIX, Settings, load_settings
-from arena.play.matches.leases import LONGEST_WAIT
 from arena.running.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
+from arena.running.hosts import aware, check_clocks, check_processes
 from arena.store.models import (
     STUCK,
     UNWEIGHED,
-    BotLogEntry,
     League,
     Match,
     MatchState,
@@ -57,9 +56,6 @@ CHECK_SECONDS = 10.0
 READ_SECONDS = 2.0
 """How long a SQLite database is read in search of damage; that of a million matches takes longer."""
 
-CLOCK_SECONDS = 2.0
-"""Maximum difference of two clocks; leases and schedules depend on the clocks of several hosts."""
-
 DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
 """Free bytes below which the disk of the data folder is low, and below which it is full."""
 
@@ -68,9 +64,6 @@ ENOUGH_DESCRIPTORS = 16_384
 
 PATIENCE = timedelta(days=1)
 """How long rounds may wait for what their cards were worth."""
-
-LATEST = 200
-"""How many of the latest entries of the bots' log are checked for clocks."""
 
 
 OTHER_ARENA = (
@@ -248,7 +241,8 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
         findings.append(_migrations(problem))
         if problem is not None:
             return findings
-        return [*findings, *_clocks(storage, settings, clock), *_work(storage, settings, clock())]
+        agree = [*check_clocks(storage, settings, clock), *check_processes(storage)]
+        return [*findings, *agree, *_work(storage, settings, storage.now())]
 
 
 def damage_of(storage: Storage, seconds: float = READ_SECONDS) -> str | None:
@@ -275,45 +269,6 @@ def _migrations(problem: Problem | None) -> Finding:
         return ok("migrations", f"the schema is {fingerprint()}, that of this version")
     level = warn if problem.advice == MIGRATE else fail
     return level("migrations", problem.what, problem.advice)
-
-
-def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
-    """Compare this host's clock with those of the database, workers (by leases) and referees (by logs)."""
-    latest = select(BotLogEntry.referee, BotLogEntry.at).order_by(col(BotLogEntry.id).desc()).limit(LATEST)
-    with storage.read() as tx:
-        theirs = tx.exec(select(func.now())).one()
-        now = clock()
-        lease_until, not_before, handed_out_at = tx.exec(
-            select(func.max(Match.lease_until), func.max(Match.not_before), func.max(Match.handed_out_at))
-        ).one()
-        logged = tx.exec(latest).all()
-    ahead = {"the database's": abs(_aware(theirs) - now)}
-    for name, latest_time, wait in (
-        ("a worker's", lease_until, timedelta(seconds=settings.lease_seconds)),
-        ("that of a worker that failed", not_before, LONGEST_WAIT),
-        ("that of a worker that handed out", handed_out_at, timedelta()),
-    ):
-        if latest_time is not None:
-            ahead[name] = _aware(latest_time) - now - wait
-    for referee, at in logged:
-        name = f"that of referee {referee}"
-        ahead[name] = max(ahead.get(name, at - now), at - now)
-    wrong = {name: by.total_seconds() for name, by in ahead.items() if by.total_seconds() > CLOCK_SECONDS}
-    if wrong:
-        text = "; ".join(f"{name} is {by:.0f} s off this host's" for name, by in wrong.items())
-        return [
-            fail(
-                "clocks",
-                text,
-                "synchronise the clocks of all hosts with NTP: leases and seasons depend on it",
-            )
-        ]
-    return [ok("clocks", "this host's, the database's, and those seen in leases and logs agree")]
-
-
-def _aware(time_: datetime | str) -> datetime:
-    moment = datetime.fromisoformat(time_) if isinstance(time_, str) else time_
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
@@ -351,7 +306,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
             "a round that ended more than a day ago waits for what its cards were worth",
             "workers compute that when no match waits: see arena rating references, and run more of them",
         )
-        if oldest is not None and now - _aware(oldest) > PATIENCE
+        if oldest is not None and now - aware(oldest) > PATIENCE
         else ok("references", "no round has waited long for what its cards were worth"),
     ]
     lines += [

@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError, SQLAlchemyError
 
 from arena.errors import NoArena, SettingsError, StorageError
@@ -84,6 +85,8 @@ class Database:
         self._prepares = not sqlite
         """Whether what was only read is left by COMMIT: at a ROLLBACK psycopg forgets all statements that it
         has prepared on the server, which would then plan each again, often for longer than it takes."""
+        self._measured: tuple[datetime, float] | None = None
+        """A server's clock, and this process's monotonic one, at the same moment."""
         if not sqlite:  # which shows a transaction one moment anyway
             self._reader = self._engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -96,6 +99,26 @@ class Database:
             yield connection
             if self._prepares:
                 connection.commit()
+
+    def now(self) -> datetime:
+        """Return the time by the database's clock, which is that of all processes on all hosts."""
+        if self._measured is None:  # SQLite's is this host's
+            return datetime.now(UTC)
+        at, then = self._measured
+        return at + timedelta(seconds=time.monotonic() - then)
+
+    def measure_clock(self) -> float:
+        """Ask a server for its clock, which ``now`` follows; return how far ahead of it this host's is."""
+        if not self._prepares:
+            return 0.0
+        with self.connect() as connection:
+            connection.execute(text("SELECT 1"))  # what it takes to connect is over by now
+            begun = time.monotonic()
+            at = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+            took = time.monotonic() - begun
+        now: datetime = at.astimezone(UTC) + timedelta(seconds=took / 2)
+        self._measured = now, time.monotonic()
+        return (datetime.now(UTC) - now).total_seconds()
 
     def close(self) -> None:
         """Close all connections."""
@@ -289,6 +312,7 @@ def open_database(settings: Settings, kind: type[DatabaseT]) -> DatabaseT:
         stack.callback(database.close)
         with database.connect() as connection:
             check_schema(connection)
+        database.measure_clock()
         stack.pop_all()
         return database
 

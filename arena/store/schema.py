@@ -115,8 +115,11 @@ def describe(connection: Connection) -> frozenset[str]:
 
 def find_revision(connection: Connection) -> str | None:
     """Return the revision of the schema, which may be another program's; None if there is none."""
-    if not inspect(connection).has_table(VERSION):
-        return None
+    return read_revision(connection) if inspect(connection).has_table(VERSION) else None
+
+
+def read_revision(connection: Connection) -> str | None:
+    """Return the revision of a schema that has one."""
     revision: str | None = connection.execute(text(f"SELECT version_num FROM {VERSION}")).scalar()  # noqa: S608
     return revision
 

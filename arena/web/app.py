@@ -10,7 +10,6 @@ from fastapi.responses import RedirectResponse
 from arena.host.settings import Settings
 from arena.operations.all import OPERATIONS
 from arena.play.messages import wake
-from arena.store.models import utc_now
 from arena.store.storage import Storage
 from arena.tournaments.referees import asker
 from arena.web.callers import Known, Slots
@@ -43,7 +42,7 @@ EXPORTS = (2, 8)
 """Maximum number of concurrent streams, and of exports: for one caller, and in total."""
 
 
-def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
+def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] | None = None) -> FastAPI:
     """Return the application for an arena. Raise SettingsError for a wrong TLS file."""
     app = Application(
         title="Big Two Arena",
@@ -59,7 +58,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
     app.state.web = Web(
         settings,
         storage,
-        clock,
+        clock or storage.now,
         asker(settings),
         partial(wake, settings),
         Feeds(storage),

@@ -19,7 +19,9 @@ from arena.play.matches.leases import claim
 from arena.play.matches.playing import Run
 from arena.play.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, published
 from arena.store.models import Session
+from arena.store.schema import fingerprint
 from arena.store.storage import Storage
+from arena.store.watch import commit
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.journal import Entry, EntryKind
 from referee.native import build
@@ -111,7 +113,10 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
     assert number(beat, "arena_matches", state="done") == 1
     assert number(beat, "arena_queue_matches") == number(beat, "arena_leases_expired") == 0
     for numbers, process in ((referee_, "referee"), (worker, "worker"), (beat, "beat")):
-        labels = {("process", process), ("version", "0.1.0"), ("build", build())}
+        labels = {
+            *(("process", process), ("version", "0.1.0"), ("commit", commit())),
+            *(("build", build()), ("schema", fingerprint())),
+        }
         assert ("arena_process_info", frozenset(labels)) in numbers
 
 

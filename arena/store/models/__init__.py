@@ -37,7 +37,7 @@ from arena.store.models.matches import (
     Session,
     SessionRecords,
 )
-from arena.store.models.referees import ArenaKey, DatabaseLineage, RefereeKey
+from arena.store.models.referees import ArenaKey, DatabaseLineage, Process, RefereeKey
 from arena.store.models.results import Encounter, EntrantSum, Rating, RatingChange
 from arena.store.models.strengths import (
     Baseline,
@@ -112,6 +112,7 @@ __all__ = [
     "PasswordReset",
     "PlacePiece",
     "PoolSlope",
+    "Process",
     "Rating",
     "RatingChange",
     "RefereeKey",

@@ -42,3 +42,20 @@ class DatabaseLineage(SQLModel, table=True):
     lineage: str = Field(max_length=64)
     """What tells it from other histories (``arena.play.matches.attempts``); empty if none has begun, or the
     database does not say it."""
+
+
+class Process(SQLModel, table=True):
+    """A process of the arena that uses the database; it writes its row now and then, while it runs."""
+
+    __tablename__: ClassVar[str] = "processes"
+
+    name: str = Field(primary_key=True)
+    """What it is, its host and its number there."""
+    version: str
+    """Version, commit and build that run."""
+    schema_name: str
+    """The schema that it needs (``arena.store.schema.fingerprint``)."""
+    ahead_seconds: float
+    """By how much its host's clock is ahead of the database's."""
+    seen_at: datetime
+    """When it wrote this, by the database's clock."""
