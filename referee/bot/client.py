@@ -35,6 +35,7 @@ _OPTIONS = (
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.use_local_subchannel_pool", 1),  # a connection of its own: one can carry 256 bots only
 )
 _PLAY = f"/{bots_pb2.DESCRIPTOR.services_by_name['BotService'].full_name}/Play"
 
@@ -203,9 +204,7 @@ class BotClient:
         """Keep a stream to an address until the bot leaves, or is connected to the same referee elsewhere."""
         backoff = _Backoff()
         while True:
-            explaining = asyncio.create_task(self._explain_soon(address))
             stream, failure = await self._attempt(address)
-            explaining.cancel()
             if failure is not None and failure.final:
                 raise ConnectionRefused(f"referee {address}: {failure.text}")
             if self._stopping and not (self._finishing and stream.sessions and not _closed(stream, failure)):
@@ -236,7 +235,11 @@ class BotClient:
             async with async_channel(address, self._tls, _OPTIONS) as channel:
                 play = channel.stream_stream(_PLAY, None, lazy.PlayResponse.FromString)
                 call: Call = play(None, metadata=self._metadata)
-                await stream.play(call, self._hello())
+                explaining = asyncio.create_task(self._explain_soon(address, channel))
+                try:
+                    await stream.play(call, self._hello())
+                finally:
+                    explaining.cancel()
         except grpc.aio.AioRpcError as error:
             return stream, read_failure(error)
         except UnreadableMessage:
@@ -261,10 +264,10 @@ class BotClient:
             log.info("referee %s: %s", address, failure.text)
         return silent
 
-    async def _explain_soon(self, address: str) -> None:
+    async def _explain_soon(self, address: str, channel: grpc.aio.Channel) -> None:
         """Log why nobody is reached if that takes long: gRPC waits for TLS even where none is spoken."""
         await asyncio.sleep(EXPLAIN_SECONDS)
-        if self._streams[address].welcome is None:
+        if channel.get_state() is not grpc.ChannelConnectivity.READY:
             await self._explain(address)
 
     async def _explain(self, address: str, otherwise: str = "") -> None:

@@ -12,7 +12,7 @@ from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
-from referee.service import spectators
+from referee.service import sockets, spectators
 from referee.service.server import ServerOptions
 from referee.service.traffic import MOST_HEADERS
 from tests.referee import hostile
@@ -77,6 +77,17 @@ async def test_call_when_its_headers_unpack_to_more_than_a_burst_then_its_host_i
         with pytest.raises((TimeoutError, OSError)):
             async with asyncio.timeout(0.1), socket(address, ELSEWHERE):
                 pass
+
+
+async def test_bots_when_they_are_in_one_process_then_each_has_a_connection_of_its_own() -> None:
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        asyncio.timeout(DEADLINE),
+    ):
+        port = int(address.rpartition(":")[2])
+        while len(sockets.connections(port)) < 3:
+            await asyncio.sleep(0.01)
 
 
 async def test_call_when_a_bots_connection_has_it_and_its_headers_are_too_many_then_the_bot_pays() -> None:
