@@ -14,7 +14,7 @@ from referee.service.peers import CallContext, PeerLimit
 
 MAX_TOKEN = 512
 """The longest token that is looked up."""
-LOOKUPS, LOOKUPS_FROM_PEER, THREADS = 512, 256, 4
+LOOKUPS, LOOKUPS_FROM_PEER, THREADS = 1024, 512, 4
 """The most tokens looked up at the same time, including waiting ones: in all, and from one host; and the
 number of threads that do it."""
 

@@ -1,6 +1,7 @@
 """What all calls of the referee's services have in common: how they are read, counted and refused."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
@@ -39,6 +40,8 @@ REQUEST_SECONDS = 10.0
 """How long a call may take to send its request."""
 SILENT, SILENT_FROM_PEER = 8_000, 4_000
 """The most open calls that have not sent their request: in all, and from one host."""
+MOST_UNPACKED = 8 << 20
+"""How many bytes of refused headers may wait for the collector, which counts objects and not their size."""
 HEADER = 32
 """What a header comes to beyond its name and its value, in bytes, as HTTP/2 counts."""
 LOOK_SECONDS = 0.2
@@ -63,6 +66,8 @@ class Calls:
         self.open = 0
         """How many calls have not ended."""
         self._silent = PeerLimit("calls that have sent no request", SILENT, SILENT_FROM_PEER)
+        self._unpacked = 0
+        """What the headers of refused calls have come to since they were freed, in bytes."""
         self.stopping = False
         """Set when the referee is about to stop: new calls are refused, broken ones are not waited for."""
         logging.getLogger("grpc._cython.cygrpc").addFilter(_is_trouble)
@@ -76,9 +81,17 @@ class Calls:
 
     def _overstuffed(self, size: int) -> "grpc.RpcMethodHandler[Any, Any]":
         async def refuse(_request: Any, _context: CallContext) -> None:
+            self._drop(size)
             raise Refused(Reason.FLOOD, f"the headers come to {size} bytes, more than {MOST_HEADERS}")
 
         return grpc.stream_stream_rpc_method_handler(self._served(refuse, size))
+
+    def _drop(self, size: int) -> None:
+        """Free the headers of refused calls once they come to much; gRPC leaves them in cycles."""
+        self._unpacked += size
+        if self._unpacked >= MOST_UNPACKED:
+            self._unpacked = 0
+            gc.collect(1)
 
     def unary(self, call: _Call, request: type[Message]) -> Any:
         """Return the handler of a call with one request and one answer."""

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import ctypes
 import errno
 import logging
 import math
 import socket
 import struct
 import sys
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
@@ -100,12 +102,22 @@ AGAIN_SECONDS = 0.02
 """How soon they may be checked again if a call was one too many."""
 SHARE = 0.01
 """Which share of the time the checks may take."""
+TRIM_SECONDS, TRIM_FOR = 5.0, 20.0
+"""How often memory is given back after connections were broken off, and for how long: gRPC still delivers the
+calls that it had read from them."""
 LOG_SECONDS = 60.0
 """How long the log does not say the same again, in seconds."""
 LEAVE_SECONDS = 1.0
 """How long a connection for which there is no room may take to read that."""
 
 log = logging.getLogger("referee")
+
+
+def trim_heap() -> None:
+    """Give memory that is free back to the system; glibc keeps nearly all of it for later."""
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another libc
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 class Gate:
@@ -120,6 +132,7 @@ class Gate:
         self._logged: dict[str, float] = {}
         self._crowded = False
         """Whether descriptors are so few that no more connections can be served."""
+        self._aborted_at = self._trimmed_at = -math.inf
         self._leaving: dict[Peer, float] = {}
         """When connections for which there was no room are broken off."""
         self._watching: asyncio.Task[None] | None = None
@@ -175,14 +188,21 @@ class Gate:
 
     async def _keep_watching(self) -> None:
         while True:
-            begun = clock()
+            begun = time.thread_time()  # what it uses: it may wait for a processor while others flood
             try:
-                self._look(begun)
+                self._look(clock())
             except Exception as error:
-                if self._may_log("", begun):
+                if self._may_log("", clock()):
                     bug = not isinstance(error, OSError)
                     log.error("the connections cannot be checked: %s", error, exc_info=bug)
-            await asyncio.sleep(max(LOOK_SECONDS, (clock() - begun) / SHARE))
+            await self._trim(clock())
+            await asyncio.sleep(max(LOOK_SECONDS, (time.thread_time() - begun) / SHARE))
+
+    async def _trim(self, now: float) -> None:
+        """Have memory given back while connections are broken off, and for some time afterwards."""
+        if self._trimmed_at + TRIM_SECONDS <= now < self._aborted_at + TRIM_FOR:
+            self._trimmed_at = now
+            await asyncio.to_thread(trim_heap)
 
     def _look(self, now: float) -> None:
         self._looked_at = now
@@ -192,6 +212,7 @@ class Gate:
         for connection in self._traffic.look(connections, now):
             self._cut_off(self._traffic.bots(connection.peer), now)
             sockets.abort(connection)
+            self._aborted_at = now
         self._keep_room(connections, now)
         barred = self._traffic.barred
         if barred != self._refused:

@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from referee.service.peers import Peer
@@ -13,10 +14,17 @@ CALL, CONNECTION = 8 << 10, 16 << 10
 """What a call and a new connection cost in addition to their bytes, in bytes."""
 MOST_HEADERS = CALL
 """The most that a call's headers may come to, in bytes; compressed, they can be a thousand times smaller."""
-SHORT = 8 << 10
+SHORT = 4 << 10
 """The additional cost of a connection that ended before it was looked at: nothing is kept for it."""
-MOST_CONNECTIONS = 256
+MOST_CONNECTIONS = 512
 """The most open connections of a host that are not known."""
+OPENING_SECONDS = 10.0
+"""How long a connection and its first call cost nothing yet, so that all bots of a host can come at once."""
+UNHURRIED, HURRY = 8 << 10, 8
+"""How many bytes of a connection that is not known count once, between two looks, and how often further ones
+do: clients send little before they are let in, and of one byte gRPC can unpack 240."""
+BOMB = 64 << 10
+"""Headers that come to more are sent by no client that means well: the settings that it gets allow 8 KiB."""
 
 
 TOKEN = 0
@@ -69,6 +77,11 @@ class Budget:
         self._left, self._at = -self._debt, now
         self._debt = min(2 * self._debt, MOST_DEBT)
 
+    def condemn(self, now: float) -> None:
+        """Spend all that is left, and make it owe the most there is when it is barred."""
+        self._left, self._at = min(0.0, self.left(now)), now
+        self._debt = MOST_DEBT
+
     def forgive(self) -> None:
         """Make it owe no more the next time than the first time."""
         self._debt = self._allowance.debt
@@ -87,6 +100,20 @@ class Budget:
         return min(self._allowance.burst, self._left + (now - self._at) * self._allowance.rate)
 
 
+@dataclass(slots=True)
+class Stranger:
+    """A connection that is not known."""
+
+    since: float
+    unpaid: int = 0
+    """What it cost to open, and its first call, as long as this does not count."""
+    called: bool = False
+    left: bool = False
+    """Whether a bot played on it: it may have sent much until then."""
+    paid: float = 0.0
+    """What its host has spent on it."""
+
+
 class Traffic:
     """What the clients of a port have sent. What a host has spent remains spent when it connects again."""
 
@@ -102,6 +129,7 @@ class Traffic:
         """The owners of these bots."""
         self._authors: dict[str, Budget] = {}
         """What is left to the owners of bots that have spent something."""
+        self._strangers: dict[Peer, Stranger] = {}
         self._received: dict[Peer, int] = {}
         """Bytes received by the last look, oldest connections first."""
         self._looked_at = -math.inf
@@ -126,12 +154,12 @@ class Traffic:
     def know(self, peer: Peer | None, now: float, version: int = TOKEN) -> None:
         """Treat a connection as known until it ends; what it has cost its host so far is refunded.
 
-        The host counts as one that has not been kept out before.
+        So is an earlier attempt, which may have failed; the host counts as one that was not kept out before.
         """
         if peer is None:
             return
-        counted = peer in self._received and peer not in self._known
-        refund = CALL + CONNECTION + self._received[peer] if counted else CALL
+        stranger = self._strangers.pop(peer, None)
+        refund = CALL if stranger is None else stranger.paid + CONNECTION + CALL
         self._spend(peer, -refund, now)
         if peer.host in self._hosts:
             self._hosts[peer.host].forgive()
@@ -151,6 +179,7 @@ class Traffic:
     def _forget(self, peer: Peer) -> None:
         del self._bots[peer], self._known[peer]
         self._owners.pop(peer, None)
+        self._strangers[peer] = Stranger(self._looked_at, called=True, left=True)
         self._left[peer] = self._looked_at
 
     def called(self, peer: Peer | None, now: float, headers: int = 0) -> bool:
@@ -160,7 +189,14 @@ class Traffic:
         """
         if peer is None:
             return False
-        self._spend(peer, CALL + headers, now)
+        stranger = self._stranger(peer, now)
+        if stranger is not None and stranger.unpaid and not stranger.called and not headers:
+            stranger.unpaid += CALL
+            stranger.called = True
+        else:
+            self._spend(peer, CALL + headers, now)
+        if stranger is not None and headers > BOMB:
+            self._budget(peer, now).condemn(now)
         return self._budget(peer, now).left(now) <= 0
 
     @contextmanager
@@ -174,7 +210,7 @@ class Traffic:
             return
         at_once = not self._budget(peer, now()).barred_before
         if at_once:
-            self._spend(peer, -CALL, now())
+            self._refund_call(peer, now())
         try:
             yield
         except BaseException:
@@ -182,7 +218,14 @@ class Traffic:
                 self._spend(peer, CALL, now())
             raise
         if not at_once:
-            self._spend(peer, -CALL, now())
+            self._refund_call(peer, now())
+
+    def _refund_call(self, peer: Peer, now: float) -> None:
+        stranger = self._strangers.get(peer)
+        if stranger is not None and stranger.paid < CALL:
+            stranger.unpaid -= CALL
+        else:
+            self._spend(peer, -CALL, now)
 
     def ended(self, connections: Iterable[Connection], now: float) -> None:
         """Note what ended connections had received: a short one may never have been looked at."""
@@ -190,6 +233,8 @@ class Traffic:
             if peer not in self._known and peer not in self._left:
                 self._receive(peer, received, now, SHORT)
                 self._received.pop(peer, None)
+                self._pay(peer, now)
+                del self._strangers[peer]
                 self._left[peer] = now
 
     def look(self, connections: Iterable[Connection], now: float) -> list[Connection]:
@@ -205,6 +250,7 @@ class Traffic:
         new = [peer for peer in seen if peer not in before]
         for peer in old + new:
             self._receive(peer, seen[peer].received, now)
+        self._pay_late(seen, now)
         self._received = {peer: seen[peer].received for peer in old + new}
         self._hosts = {host: budget for host, budget in self._hosts.items() if not budget.full(now)}
         self._authors = {owner: budget for owner, budget in self._authors.items() if not budget.full(now)}
@@ -215,16 +261,46 @@ class Traffic:
         self.barred = barred
         return [seen[peer] for peer in self._wrong(now)]
 
-    def _receive(self, peer: Peer, received: int, now: float, new: int = CONNECTION) -> None:
+    def _receive(self, peer: Peer, received: int, now: float, opening: int = CONNECTION) -> None:
         """Charge a connection for what it has received since the last look; ``received`` is all of it.
 
-        ``new`` is the additional cost of one that was never looked at.
+        ``opening`` is the additional cost of one that is new.
         """
-        earlier = self._received.get(peer)
-        if earlier is None or received < earlier:
-            self._spend(peer, new + received, now)
-        else:
-            self._spend(peer, received - earlier, now)
+        earlier = self._received.get(peer, 0)
+        if received < earlier:  # another one from the same port
+            self._pay(peer, now)
+            self._strangers.pop(peer, None)
+            earlier = 0
+        stranger = self._stranger(peer, now, opening)
+        more = received - earlier
+        hurried = 0 if stranger is None or stranger.left else max(0, more - UNHURRIED)
+        self._spend(peer, more + hurried * (HURRY - 1), now)
+
+    def _stranger(self, peer: Peer, now: float, opening: int = CONNECTION) -> Stranger | None:
+        """Return what is noted of a connection; ``opening`` is what a new one costs. None if it is known."""
+        if peer in self._known:
+            return None
+        stranger = self._strangers.get(peer)
+        if stranger is None:
+            stranger = self._strangers[peer] = Stranger(now, 0 if peer in self._left else opening)
+            if self._budget(peer, now).barred_before:
+                self._pay(peer, now)
+        return stranger
+
+    def _pay(self, peer: Peer, now: float) -> None:
+        """Charge what a connection cost to open, unless it is known, or has paid."""
+        stranger = self._strangers.get(peer)
+        if stranger is not None:
+            cost, stranger.unpaid = stranger.unpaid, 0
+            self._spend(peer, cost, now)
+
+    def _pay_late(self, seen: Container[Peer], now: float) -> None:
+        """Charge what connections cost to open that ended, or are still not known."""
+        for peer, stranger in list(self._strangers.items()):
+            if peer not in seen or now - stranger.since >= OPENING_SECONDS:
+                self._pay(peer, now)
+            if peer not in seen:
+                del self._strangers[peer]
 
     def _wrong(self, now: float) -> Iterator[Peer]:
         strangers: Counter[str] = Counter()
@@ -238,7 +314,9 @@ class Traffic:
             if wrong:
                 yield peer
 
-    def _spend(self, peer: Peer, cost: int, now: float) -> None:
+    def _spend(self, peer: Peer, cost: float, now: float) -> None:
+        if stranger := self._strangers.get(peer):
+            stranger.paid += cost
         self._budget(peer, now).spend(cost / len(self._bots.get(peer, (TOKEN,))), now)
         if author := self._author(peer):
             self._authors.setdefault(author, Budget(AUTHOR, now)).spend(cost, now)

@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from benchmarks.memory import resident
 from referee.bot import Play, Turn
 from referee.bot import run as run_bot
 from referee.service.server import ServerOptions, run
@@ -46,6 +47,11 @@ class Process:
     def descriptors(self) -> tuple[int, int]:
         """The soft and the hard limit of descriptors that it may use."""
         return resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE)
+
+    @property
+    def memory(self) -> int:
+        """Its resident memory, in bytes."""
+        return resident(self._popen.pid)
 
     def limit_descriptors(self, most: int) -> None:
         """Let it use no more descriptors than this."""

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import gc
 import resource
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -77,6 +79,38 @@ async def test_call_when_its_headers_unpack_to_more_than_a_burst_then_its_host_i
         with pytest.raises((TimeoutError, OSError)):
             async with asyncio.timeout(0.1), socket(address, ELSEWHERE):
                 pass
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_call_when_its_headers_unpack_to_megabytes_then_nothing_of_them_is_kept() -> None:
+    async with referee() as address, asyncio.timeout(DEADLINE):
+        async with socket(address, ELSEWHERE) as connection:
+            await connection.send(PREFACE + settings() + hostile.referring(1, "Check", 2200, first=True))
+            await connection.closed()
+        assert (await hostile.status_of(address, "Check", [b""])).name == "OK"
+        tuples = [each for each in gc.get_objects() if isinstance(each, tuple)]
+        assert not [each for each in tuples if len(each) == 2 and each[0] == "x-large"]
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Let Python's collector run only when it is asked to."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def test_referee_when_its_flood_is_over_then_it_has_given_the_memory_back() -> None:
+    async with referee_process() as (address, process), asyncio.timeout(DEADLINE):
+        assert (await hostile.status_of(address, "Check", [b""])).name == "OK"
+        calm = process.memory
+        flood = [hostile.referring(number, "Check", 4200, first=number == 1) for number in range(1, 401, 2)]
+        for number in range(8):
+            async with socket(address, f"127.0.0.{10 + number}") as connection:
+                await connection.send(PREFACE + settings() + b"".join(flood))
+                await connection.closed()
+        while process.errors().count("sends too much") < 8 or process.memory > 1.5 * calm:
+            await asyncio.sleep(0.1)
 
 
 async def test_bots_when_they_are_in_one_process_then_each_has_a_connection_of_its_own() -> None:

@@ -10,13 +10,18 @@ from referee.service.peers import Peer, peer_at
 from referee.service.sockets import Connection
 from referee.service.traffic import (
     AUTHOR,
+    BOMB,
     CALL,
     CONNECTION,
+    HURRY,
     KNOWN,
     LET_IN,
     MOST_CONNECTIONS,
+    MOST_DEBT,
+    OPENING_SECONDS,
     SHORT,
     STRANGERS,
+    UNHURRIED,
     Traffic,
 )
 
@@ -71,12 +76,12 @@ def test_bytes_when_a_host_connects_again_then_they_stay_spent_until_time_earns_
 
 def test_bytes_when_a_port_is_used_again_then_the_earlier_connections_do_not_count(traffic: Traffic) -> None:
     for number, now in enumerate(range(0, 1000, 10)):
-        assert traffic.look([at(peer(1), STRANGERS.burst // 8 - number)], NOW + now) == []
+        assert traffic.look([at(peer(1), UNHURRIED - number)], NOW + now) == []
 
 
 def test_connections_when_they_are_short_then_each_one_seen_counts(traffic: Traffic) -> None:
     numbers = itertools.count(1)
-    for _ in range(STRANGERS.burst // CONNECTION - 1):
+    for _ in range(STRANGERS.burst // CONNECTION):
         assert traffic.look([at(peer(next(numbers)))], NOW) == []
     assert traffic.look([at(peer(next(numbers)))], NOW)
 
@@ -98,7 +103,8 @@ def test_connection_when_it_ends_then_what_it_sent_since_the_last_look_counts(
 ) -> None:
     left = STRANGERS.burst - CONNECTION - 1000
     assert traffic.look([at(peer(1), 1000)], NOW) == []
-    traffic.ended([at(peer(1), 1000 + left - 1 + more)], NOW)
+    since = UNHURRIED + (left - UNHURRIED) // HURRY - 1 + 2 * more
+    traffic.ended([at(peer(1), 1000 + since)], NOW)
     traffic.look([], NOW)
     assert bool(traffic.barred) == barred
 
@@ -138,9 +144,88 @@ def test_connections_when_a_host_keeps_too_many_then_the_latest_are_broken_off(t
 
 
 def test_calls_when_a_host_makes_too_many_then_one_is_too_many(traffic: Traffic) -> None:
-    calls = [traffic.called(peer(1 + number % 3), NOW) for number in range(STRANGERS.burst // CALL)]
+    calls = [traffic.called(peer(1 + number % 3), NOW) for number in range(3 + STRANGERS.burst // CALL)]
     assert calls == [False] * (len(calls) - 1) + [True]
     assert not traffic.called(peer(1, "10.0.0.2"), NOW)
+
+
+CLUB = 300
+
+
+def test_bots_when_a_club_comes_at_once_then_its_connections_stay_open(traffic: Traffic) -> None:
+    club = [peer(1 + number) for number in range(CLUB)]
+    for one in club:
+        assert not traffic.called(one, NOW)
+    assert traffic.look([at(one, 3000) for one in club], NOW) == []
+    for number, one in enumerate(club):
+        traffic.know(one, NOW + OPENING_SECONDS - 1, number)
+        assert traffic.look([at(one, 3000) for one in club], NOW + OPENING_SECONDS - 1) == []
+    assert traffic.look([at(one, 3000) for one in club], NOW + 2 * OPENING_SECONDS) == []
+
+
+def test_connections_when_so_many_show_no_token_in_time_then_they_are_broken_off(traffic: Traffic) -> None:
+    strangers = [at(peer(1 + number)) for number in range(CLUB)]
+    for one in strangers:
+        traffic.called(one.peer, NOW)
+    assert traffic.look(strangers, NOW) == []
+    assert traffic.look(strangers, NOW + OPENING_SECONDS - 0.1) == []
+    assert traffic.look(strangers, NOW + OPENING_SECONDS) == strangers
+
+
+def test_connections_when_their_host_was_kept_out_before_then_they_cost_at_once(
+    traffic: Traffic,
+) -> None:
+    traffic.look([at(peer(1), 100 * MIB)], NOW)
+    traffic.look([], NOW)
+    now = NOW + (STRANGERS.debt + LET_IN) / STRANGERS.rate + 0.1
+    assert traffic.look([], now) == []
+    assert not traffic.barred
+    few = [at(peer(1 + number)) for number in range(1 + LET_IN // CONNECTION)]
+    assert traffic.look(few, now) == few
+
+
+def test_bytes_when_a_connection_without_a_bot_sends_them_fast_then_they_count_many_times(
+    traffic: Traffic,
+) -> None:
+    slow, fast, much = peer(1), peer(1, "10.0.0.2"), STRANGERS.burst // HURRY
+    for number in range(1, 33):
+        assert traffic.look([at(slow, number * UNHURRIED)], NOW + number) == []
+    assert traffic.look([at(fast, much)], NOW) == []
+    assert traffic.look([at(fast, 2 * much)], NOW)
+
+
+def test_connection_when_it_becomes_known_then_bytes_that_came_fast_are_refunded(traffic: Traffic) -> None:
+    for number in range(100):
+        worker = peer(1 + number)
+        assert traffic.look([at(worker, STRANGERS.burst // HURRY)], NOW) == []
+        traffic.called(worker, NOW)
+        traffic.know(worker, NOW)
+
+
+def test_bytes_when_the_bot_that_sent_them_has_just_left_then_they_count_once(traffic: Traffic) -> None:
+    bot = peer(1)
+    with traffic.playing(bot, 1, NOW):
+        assert traffic.look([at(bot)], NOW) == []
+    assert traffic.look([at(bot, STRANGERS.burst // 2)], NOW) == []
+
+
+def test_headers_when_no_client_that_means_well_sends_them_then_its_host_is_kept_out_for_long(
+    traffic: Traffic,
+) -> None:
+    assert traffic.called(peer(1), NOW, BOMB + 1)
+    assert traffic.look([at(peer(1))], NOW) == [at(peer(1))]
+    until = NOW + (MOST_DEBT + LET_IN) / STRANGERS.rate
+    assert traffic.look([], until - 1) == []
+    assert traffic.barred
+    traffic.look([], until + 1)
+    assert not traffic.barred
+
+
+def test_headers_when_they_are_only_too_long_then_one_call_does_not_keep_its_host_out(
+    traffic: Traffic,
+) -> None:
+    assert not traffic.called(peer(1), NOW, BOMB)
+    assert traffic.look([at(peer(1))], NOW) == []
 
 
 def test_calls_when_they_come_from_the_referee_itself_then_they_cost_nothing(traffic: Traffic) -> None:
@@ -209,15 +294,16 @@ def test_lasting_call_when_its_host_was_kept_out_before_then_it_counts_until_it_
     traffic: Traffic,
 ) -> None:
     traffic.look([at(peer(1), 100 * MIB)], NOW)
+    traffic.look([], NOW)
     now = NOW + (STRANGERS.debt + LET_IN) / STRANGERS.rate + 1
     traffic.look([], now)
     assert not traffic.barred
-    calls = LET_IN // CALL + int(STRANGERS.rate / CALL)
+    calls = (LET_IN + STRANGERS.rate - CONNECTION) // CALL
     with contextlib.ExitStack() as lasting:
-        for number in range(calls - 1):
-            assert not traffic.called(peer(number), now)
-            lasting.enter_context(traffic.lasting(peer(number), lambda: now))
-        assert traffic.called(peer(1), now)
+        for _ in range(calls - 1):
+            assert not traffic.called(peer(2), now)
+            lasting.enter_context(traffic.lasting(peer(2), lambda: now))
+        assert traffic.called(peer(2), now)
     assert not traffic.called(peer(2), now)
 
 
