@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 import grpc
@@ -47,6 +48,11 @@ HEADER = 32
 LOOK_SECONDS = 0.2
 """Seconds between two checks whether the client of a broken call has ended it."""
 
+LARGE = 4 << 10
+"""Messages of fewer bytes cost nothing in addition to what they came to on the wire."""
+
+_CONTEXT: ContextVar[CallContext] = ContextVar("context")
+"""The call in whose task a message is read."""
 _Call: TypeAlias = Callable[[Any, Any], Awaitable[Any]]
 _Handlers: TypeAlias = "dict[str, grpc.RpcMethodHandler[Any, Any]]"
 
@@ -102,21 +108,35 @@ class Calls:
 
         # To gRPC's server it is a stream: otherwise it would wait for the request itself, without a limit.
         return grpc.stream_stream_rpc_method_handler(
-            self._served(self._on_request(answered)), reader(request)
+            self._served(self._on_request(answered)), self._charged(reader(request))
         )
 
     def streaming(self, call: _Call, request: type[Message]) -> Any:
         """Return the handler of a call with one request and a stream of answers, which it writes encoded."""
         return grpc.stream_stream_rpc_method_handler(
-            self._served(self._on_request(call)), reader(request), self._sized(call.__name__, "out")
+            self._served(self._on_request(call)),
+            self._charged(reader(request)),
+            self._sized(call.__name__, "out"),
         )
 
     def both_ways(self, call: _Call, request: type[Message]) -> Any:
         """Return the handler of a call with streams of requests and of answers, which it writes encoded."""
         name = call.__name__
         return grpc.stream_stream_rpc_method_handler(
-            self._served(call), self._sized(name, "in", reader(request)), self._sized(name, "out")
+            self._served(call),
+            self._charged(self._sized(name, "in", reader(request))),
+            self._sized(name, "out"),
         )
+
+    def _charged(self, convert: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+        """Return ``convert``, which reads messages of a call, with large ones charged as unpacked."""
+
+        def read(data: bytes) -> Any:
+            if len(data) >= LARGE:
+                self._gate.unpacked(_CONTEXT.get(), len(data))
+            return convert(data)
+
+        return read
 
     def _on_request(self, call: _Call) -> _Call:
         """Return the call on a stream whose first message is its request."""
@@ -145,6 +165,7 @@ class Calls:
     def _served(self, call: _Call, headers: int = 0) -> _Call:
         async def served(request: Any, context: CallContext) -> Any:
             self.open += 1
+            _CONTEXT.set(context)
             self._gate.called(context, headers)
             try:
                 return await _answer(self._refused if self.stopping else call, request, context)

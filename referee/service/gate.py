@@ -167,7 +167,15 @@ class Gate:
     def called(self, context: CallContext, headers: int = 0) -> None:
         """Note that a call came; ``headers`` is what its headers came to, if that was too much."""
         now = clock()
-        if self._traffic.called(peer_of(context), now, headers) and now >= self._looked_at + AGAIN_SECONDS:
+        self._look_again(self._traffic.called(peer_of(context), now, headers), now)
+
+    def unpacked(self, context: CallContext, size: int) -> None:
+        """Note how large a message of a call is unpacked; gzip can make a thousand bytes of one."""
+        now = clock()
+        self._look_again(self._traffic.unpacked(peer_of(context), size, now), now)
+
+    def _look_again(self, too_much: bool, now: float) -> None:
+        if too_much and now >= self._looked_at + AGAIN_SECONDS:
             self._look(now)
 
     def lasting(self, context: CallContext) -> AbstractContextManager[None]:

@@ -199,6 +199,13 @@ class Traffic:
             self._budget(peer, now).condemn(now)
         return self._budget(peer, now).left(now) <= 0
 
+    def unpacked(self, peer: Peer | None, size: int, now: float) -> bool:
+        """Note how large a message was once it was unpacked; return whether it was one too many."""
+        if peer is None:
+            return False
+        self._spend(peer, size, now)
+        return self._budget(peer, now).left(now) <= 0
+
     @contextmanager
     def lasting(self, peer: Peer | None, now: Callable[[], float]) -> Iterator[None]:
         """Count the last call only if its client breaks it off before the block ends.

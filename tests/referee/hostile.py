@@ -93,9 +93,11 @@ def _string(text: str) -> bytes:
     return head + text.encode()
 
 
-def message(stream: int, data: bytes, *, length: int | None = None, end: bool = False) -> bytes:
+def message(
+    stream: int, data: bytes, *, length: int | None = None, end: bool = False, packed: bool = False
+) -> bytes:
     """Return a gRPC message, the last one if ``end``; its prefix may lie about its length."""
-    whole = struct.pack(">BI", 0, len(data) if length is None else length) + data
+    whole = struct.pack(">BI", packed, len(data) if length is None else length) + data
     parts = [whole[at : at + MOST] for at in range(0, len(whole), MOST)]
     closing = END_STREAM if end else 0
     return b"".join(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import gzip
 import resource
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
+from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.service import sockets, spectators
 from referee.service.server import ServerOptions
 from referee.service.traffic import MOST_HEADERS
@@ -111,6 +113,17 @@ async def test_referee_when_its_flood_is_over_then_it_has_given_the_memory_back(
                 await connection.closed()
         while process.errors().count("sends too much") < 8 or process.memory > 1.5 * calm:
             await asyncio.sleep(0.1)
+
+
+async def test_messages_when_they_are_compressed_then_they_are_charged_as_unpacked() -> None:
+    data = gzip.compress(bytes(MAX_MESSAGE_BYTES))
+    async with referee() as address, asyncio.timeout(DEADLINE), socket(address, ELSEWHERE) as connection:
+        calls = [
+            headers(number, "Check", **{"grpc-encoding": "gzip"}) + message(number, data, packed=True)
+            for number in (1, 3, 5)
+        ]
+        await connection.send(PREFACE + settings() + b"".join(calls))
+        await connection.closed()
 
 
 async def test_bots_when_they_are_in_one_process_then_each_has_a_connection_of_its_own() -> None:
