@@ -6,12 +6,16 @@ share of those before and after it, the faults of honest bots, the voided sessio
 that broke off, the most memory that the referee used, and the tracebacks in its log. The referee's CPU time
 for an honest session, as a multiple of that when undisturbed, hardly depends on what else the machine does.
 
+``--hosts`` has each flood come from several hosts at once, new ones each time, and each in a process of its
+own; the memory that is left is measured ``--quiet`` seconds after the last one.
+
 ``--alone`` prints what each flood costs a referee without tables, in CPU seconds a second, which depends on
 that least of all. ``--minutes`` floods one referee for that long, with one to three floods at once, chosen at
 random; at the end it prints how the honest tables fared, and how the referee's size changed.
 """
 
 import argparse
+import itertools
 import os
 import platform
 import statistics
@@ -20,7 +24,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from benchmarks.floods import FLOODS
-from benchmarks.honest import Attackers, Referee, play_for, start
+from benchmarks.honest import Attackers, Referee, Window, play_for, start
 from benchmarks.referee import median_and_range
 from benchmarks.siege import MIB, besiege, hosts
 
@@ -36,35 +40,48 @@ class Outcome(NamedTuple):
     voided: int
     broken: int
     """Calls of the worker that broke off."""
+    load: list[float]
+    """The referee's CPU seconds a second during the flood, beyond those of as many sessions undisturbed."""
+    calm: int
+    """The referee's resident memory before any flood, in bytes."""
     memory: int
-    """The referee's peak resident memory, in bytes."""
+    """Its peak."""
+    left: int
+    """What is left when nobody has played or flooded for a while."""
     tracebacks: int
 
 
-def play(flood: str, seconds: float, repeats: int) -> Outcome:
-    """Play honest matches, alternately undisturbed and during a flood, each time from a new host."""
+def play(flood: str, seconds: float, repeats: int, hosts_at_once: int, quiet: float) -> Outcome:
+    """Play honest matches, alternately undisturbed and during a flood, each time from new hosts."""
     source = hosts()
     with ExitStack() as stack:
         referee, tables = start(stack)
-        attackers = Attackers(stack, referee)
+        size = referee.size().memory
         calm, beside = [], []
         for _ in range(repeats):
-            attackers.flood()
             calm.append(play_for(referee, tables, seconds))
-            attackers.flood((flood, next(source)))
-            beside.append(play_for(referee, tables, seconds))
-        attackers.flood()
+            with ExitStack() as flooding:
+                for attackers in [Attackers(flooding, referee) for _ in range(hosts_at_once)]:
+                    attackers.flood((flood, next(source)))
+                beside.append(play_for(referee, tables, seconds))
         calm.append(play_for(referee, tables, seconds))
         tables.stop()
-        shares = [beside[n].rate / mean(calm[n].rate, calm[n + 1].rate) for n in range(repeats)]
-        costs = [beside[n].cost / mean(calm[n].cost, calm[n + 1].cost) for n in range(repeats)]
+        referee.wait(time.perf_counter() + quiet)
+        around = [
+            Window(mean(before.rate, after.rate), mean(before.cost, after.cost))
+            for before, after in itertools.pairwise(calm)
+        ]
+        pairs = list(zip(beside, around, strict=True))
         return Outcome(
-            shares,
-            costs,
+            [during.rate / undisturbed.rate for during, undisturbed in pairs],
+            [during.cost / undisturbed.cost for during, undisturbed in pairs],
             tables.faults,
             tables.voided,
             tables.broken,
+            [during.rate * (during.cost - undisturbed.cost) for during, undisturbed in pairs],
+            size,
             referee.memory,
+            referee.size().memory,
             referee.logged("Traceback"),
         )
 
@@ -94,6 +111,10 @@ def main() -> None:
     parser.add_argument("floods", nargs="*", metavar="FLOOD", help=f"of {', '.join(FLOODS)}; default: all")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--hosts", type=int, default=1, help="from so many hosts at once")
+    parser.add_argument(
+        "--quiet", type=float, default=0.0, metavar="SECONDS", help="what it may rest after it"
+    )
     parser.add_argument("--minutes", type=float, help="flood one referee with all of them, at random")
     parser.add_argument("--alone", action="store_true", help="measure what each costs without honest tables")
     options = parser.parse_args()
@@ -111,14 +132,16 @@ def main() -> None:
         " flood: median (range)"
     )
     print(
-        "flood        | x undisturbed      | x CPU a session    | faults | void | broken | MiB  | tracebacks"
+        "flood        | x undisturbed      | x CPU a session    | more CPU s/s       | faults | void |"
+        " broken | MiB before, peak, left | tracebacks"
     )
     for flood in options.floods or FLOODS:
-        seen = play(flood, options.seconds, options.repeats)
-        shares, costs = median_and_range(seen.shares), median_and_range(seen.costs)
+        seen = play(flood, options.seconds, options.repeats, options.hosts, options.quiet)
+        shares, costs, load = map(median_and_range, (seen.shares, seen.costs, seen.load))
         print(
-            f"{flood:12} | {shares:18} | {costs:18} | {seen.faults:6} | {seen.voided:4} | {seen.broken:6} |"
-            f" {seen.memory / MIB:4.0f} | {seen.tracebacks}",
+            f"{flood:12} | {shares:18} | {costs:18} | {load:18} | {seen.faults:6} | {seen.voided:4} |"
+            f" {seen.broken:6} | {seen.calm / MIB:10.0f}, {seen.memory / MIB:4.0f}, {seen.left / MIB:4.0f} |"
+            f" {seen.tracebacks}",
             flush=True,
         )
 
