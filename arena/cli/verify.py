@@ -55,6 +55,8 @@ class Verdict:
     """Deals of which the export says what their cards were worth."""
     computed: int
     """How many of these were computed again."""
+    left_out: int
+    """How many were to be, and were not, because it takes too long."""
     keys: dict[str, Key]
     """The referees' public keys, with the number of sessions that each has signed."""
     provisional: bool
@@ -189,6 +191,8 @@ def _settled(report: Report) -> list[str]:
     if report.weighed:
         of = "all" if report.computed == report.weighed else f"{report.computed} of {report.weighed}"
         worth = [f"  {REFERENCE.name}: what the cards of {of} deals were worth was computed again"]
+    if report.left_out:
+        worth.append(f"  {REFERENCE.name}: {report.left_out} more were left out: they take too long")
     keys = [f"  signed by: {_signer(key, signer)}" for key, signer in report.keys.items()]
     decided = [
         f"  corrected: {correction_text(one)}, signed with the key {one.key}" for one in report.corrections
@@ -214,6 +218,7 @@ def _verdict(file: Path, report: Report) -> Verdict:
         deals=report.deals,
         weighed=report.weighed,
         computed=report.computed,
+        left_out=report.left_out,
         commitment=report.commitment,
         beacon=report.beacon,
         beacon_value=report.beacon_value,

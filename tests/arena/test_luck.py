@@ -62,6 +62,7 @@ from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
 from arena.trust.verify import check_export, unproven
 from arena.trust.verify import references as references_checked
+from arena.trust.verify.report import LEFT_OUT
 from referee.deals.succession import Setup
 from referee.reference.values import PIECES, REFERENCE, record_values
 from referee.rules.plays import Rules
@@ -639,6 +640,30 @@ def test_export_when_a_reference_is_not_known_here_then_verify_says_that_it_prov
     report = check(with_new_digests(renamed))
     assert (report.problem, report.weighed, report.computed) == (None, 0, 0)
     assert "what cards were worth by reference-9, which this program does not know" in unproven([report])
+
+
+def test_verify_when_time_is_up_then_deals_are_left_out_and_it_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = world.register(4)
+    world.finish(world.tournament_of(names, ruleset=LEADS, sessions=1, deals=3).id, play_randomly)
+    weigh(world)
+    for seconds, computed in ((0.0, 0), (2.5, 1), (1e9, 3)):  # the first deal needs nothing of places
+        monkeypatch.setattr(references_checked, "SECONDS", seconds)
+        report = check_export(map(str.encode, lines_of(world)), clock=Steps())
+        assert (report.problem, report.weighed, report.computed) == (None, 3, computed)
+        assert report.left_out == 3 - computed
+        told = LEFT_OUT.format(3 - computed)
+        assert (told in unproven([report])) == (computed < 3)
+
+
+def test_verify_when_a_ruleset_has_no_reference_then_all_deals_are_left_out(
+    pool: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(references_checked, "has_reference", lambda _: False)
+    report = check_export(map(str.encode, lines_of(pool)), references=True)
+    assert (report.problem, report.computed) == (None, 0)
+    assert report.left_out == report.weighed > 0
 
 
 def test_verify_when_references_are_wanted_then_it_says_how_many_were_computed(

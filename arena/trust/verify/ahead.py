@@ -25,6 +25,8 @@ from arena.trust.verify.matches import FoundRight, check_deals
 from arena.trust.verify.references import References
 from arena.trust.verify.report import Key, Report
 from referee.records.record import FORMAT as DEAL_FORMAT
+from referee.reference.values import has_reference
+from referee.rules.plays import compile_ruleset
 from referee.spawned import starting
 
 AHEAD = 4 << 20
@@ -211,7 +213,8 @@ def _check(texts: Sequence[bytes], terms: Terms) -> _Right | None:
         lines = Export(texts)
         match = lines.take_part(MatchPart)
         deals = check_deals(lines, report, terms.head, match)
-        computed = terms.references and lines.next_is(ReferencePart)
+        rules = compile_ruleset(terms.head.ruleset)
+        computed = terms.references and lines.next_is(ReferencePart) and has_reference(rules)
         if computed:
             worth = References(lines, report, terms.head, compute_all=True)
             worth.check(match, False, deals.beginnings, computed=False)

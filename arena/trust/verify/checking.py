@@ -5,7 +5,9 @@ sessions, matches, pairings, standings and rating changes from the points. Every
 limits, is covered by the commitment and by digests.
 """
 
+import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from random import Random
 
 from arena.core.corrections import CorrectionError, adjust, demoted, disqualified_by
@@ -27,6 +29,7 @@ def check_export(
     *,
     references: bool = False,
     rng: Random | None = None,
+    clock: Callable[[], float] = time.monotonic,
     processes: int = 1,
     linked: bool = True,
 ) -> Report:
@@ -34,14 +37,15 @@ def check_export(
 
     ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
     of sessions that the report is to include. What cards were worth is computed again for all deals with
-    ``references``, else for some that ``rng`` draws. With more than one of ``processes`` these check the
-    deals; the report is the same. Only if it is to be ``linked`` to those of other exports does it have all
-    ratings.
+    ``references``, else for some that ``rng`` draws, within a minute by the ``clock``. With more than one of
+    ``processes`` these check the deals; the report is the same. Only if it is to be ``linked`` to those of
+    other exports does it have all ratings.
     """
     report = Report(wanted=wanted, is_linked=linked)
     with Ahead(texts, processes) as ahead:
         try:
-            _check(Export(ahead, lambda size: seen(size, report.deals)), report, ahead, references, rng)
+            lines = Export(ahead, lambda size: seen(size, report.deals))
+            _check(lines, report, ahead, references, partial(References, rng=rng, clock=clock))
         except Difference as difference:
             report.problem = str(difference)
         except RecursionError:
@@ -49,11 +53,13 @@ def check_export(
     return report
 
 
-def _check(lines: Export, report: Report, ahead: Ahead, references: bool, rng: Random | None) -> None:
+def _check(
+    lines: Export, report: Report, ahead: Ahead, references: bool, make: Callable[..., References]
+) -> None:
     head = check_head(lines, report)
     summary = check_events(lines, report, head)
     ahead.begin(Terms(head.without_entrants, (*report.keys,), report.wanted, references))
-    worth = References(lines, report, head, compute_all=references, rng=rng)
+    worth = make(lines, report, head, compute_all=references)
     named = {(each.round or 0, each.table or 0) for each in summary.corrections if each.points}
     rounds = Rounds(lines, report, head, summary.void, summary.restored, named, worth, ahead.find_right)
     while lines.next_is(RoundPart):

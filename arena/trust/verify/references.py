@@ -1,5 +1,7 @@
 """Computing again what an export says that cards were worth: of all deals, or of some drawn at random."""
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from random import Random, SystemRandom
 from typing import Any, NamedTuple
@@ -8,11 +10,22 @@ from arena.core.parts import MatchPart, ReferencePart, SessionLine
 from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.head import Head
 from arena.trust.verify.report import Report
-from referee.reference.values import REFERENCE, record_values
-from referee.rules.plays import compile_ruleset
+from referee.deals.succession import Setup
+from referee.reference.values import (
+    PIECES,
+    REFERENCE,
+    has_reference,
+    place_of,
+    place_piece,
+    record_values,
+)
+from referee.rules.plays import Rules, compile_ruleset
 
 SAMPLE = 100
 """How many deals are computed again if not all are; nobody can know which."""
+
+SECONDS = 60.0
+"""How long these may take together, and about one piece of what places are worth more."""
 
 
 Beginnings = Callable[[int, int], Mapping[str, Any]]
@@ -28,15 +41,35 @@ class _Said(NamedTuple):
     worth: tuple[int, ...]
 
 
+class _OutOfTime(Exception):
+    """Raised if no more is to be computed."""
+
+
 class References:
-    """Checks what cards were worth."""
+    """Checks what cards were worth.
+
+    Under a ruleset without a reference nothing is computed. Deals that were drawn are left out once they have
+    taken ``SECONDS`` by the ``clock``.
+    """
 
     def __init__(
-        self, lines: Export, report: Report, head: Head, *, compute_all: bool, rng: Random | None = None
+        self,
+        lines: Export,
+        report: Report,
+        head: Head,
+        *,
+        compute_all: bool,
+        rng: Random | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._lines = lines
         self._report = report
         self._rules = compile_ruleset(head.ruleset)
+        self._clock = clock
+        self._ends = math.inf
+        """When no more is computed."""
+        self._known: dict[Setup, tuple[int, ...]] = {}
+        """What places are worth."""
         self._all = compute_all
         self._rng = SystemRandom() if rng is None else rng
         self._sample: list[_Said] = []
@@ -84,6 +117,7 @@ class References:
 
     def end(self) -> None:
         """Compute the deals that were drawn. Raise Difference for the first that is wrong."""
+        self._ends = self._clock() + SECONDS
         for one in sorted(self._sample, key=lambda one: one.line):
             self._compute(one)
 
@@ -105,10 +139,32 @@ class References:
             self._sample[slot : slot + 1] = [one]
 
     def _compute(self, one: _Said) -> None:
+        try:
+            if not has_reference(self._rules):
+                raise _OutOfTime
+            self._require_time()
+            right = record_values(self._rules, one.record, self._places)
+        except _OutOfTime:
+            self._report.left_out += 1
+            return
         self._report.computed += 1
-        right = record_values(self._rules, one.record)
         if right != one.worth:
             raise Difference(f"line {one.line}: {one.place}: is {[*one.worth]}, should be {[*right]}")
+
+    def _require_time(self) -> None:
+        """Raise _OutOfTime if no more is to be computed."""
+        if self._clock() >= self._ends:
+            raise _OutOfTime
+
+    def _places(self, rules: Rules, setup: Setup) -> tuple[int, ...]:
+        """Return what places are worth. Raise _OutOfTime."""
+        if setup not in self._known:
+            pieces = []
+            for piece in range(PIECES):
+                self._require_time()
+                pieces.append(place_piece(rules, setup, piece))
+            self._known[setup] = place_of(pieces)
+        return self._known[setup]
 
 
 def _check_size(lines: Export, where: str, worth: Sequence[Sequence[int]], session: SessionLine) -> None:

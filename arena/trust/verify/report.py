@@ -34,6 +34,7 @@ NEW = "that bots said to be new under the ruleset had no rating from a tournamen
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
 DECIDED = "that corrections are right: the arena's key in the head signed them"
 UNKNOWN = "what cards were worth by {}, which this program does not know"
+LEFT_OUT = "what the cards of {} deals were worth: it takes too long to compute that again"
 ELSEWHERE = "the ratings that come from tournaments whose exports are not given, wrong or unfinished: {}"
 
 
@@ -150,6 +151,8 @@ class Report:
     """Deals of which it says what their cards were worth, by a reference that is known here."""
     computed: int = 0
     """How many of these were computed again."""
+    left_out: int = 0
+    """How many were to be computed again, and were not, because it takes too long."""
     unknown_references: set[str] = field(default_factory=set)
     """The names of other references by which it says that."""
     provisional: bool = False
@@ -193,6 +196,8 @@ def unproven(reports: Sequence[Report]) -> list[str]:
         claims.append(DECIDED)
     if unknown := {name for report in reports for name in report.unknown_references}:
         claims.append(UNKNOWN.format(", ".join(sorted(unknown))))
+    if left_out := sum(report.left_out for report in reports):
+        claims.append(LEFT_OUT.format(left_out))
     if missing:
         claims.append(ELSEWHERE.format(", ".join(sorted(missing))))
     return claims
