@@ -166,7 +166,7 @@ def _password(from_input: bool) -> str:
         raise SpecError("password", "nobody can be asked for it here; use --password-stdin")
     first = getpass.getpass("password: ")
     if getpass.getpass("again: ") != first:
-        raise SpecError("password", "the two entries are not the same")
+        raise SpecError("password", "the passwords do not match")
     return first
 
 

@@ -135,7 +135,7 @@ def show_(profile: Profile, bot: str) -> None:
 
     With --csv: its standing, a line for each version and pool.
     """
-    say(f"{profile.bot}: {profile.language or 'no language told'}, {profile.link or 'no link'}")
+    say(f"{profile.bot}: {profile.language or 'language not stated'}, {profile.link or 'no link'}")
     versions = [
         (line.bot, line.language, moment(line.created_at), moment(line.revoked_at))
         for line in profile.versions

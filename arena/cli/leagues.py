@@ -51,7 +51,7 @@ def apply(
     elif yes:
         say(f"{spec.name} is changed; see: arena league show {spec.name}")
     else:
-        say(f"nothing is changed yet; to change it: arena league apply {file} --yes")
+        say(f"preview only; to apply: arena league apply {file} --yes")
 
 
 def _change_line(change: Change) -> str:

@@ -80,7 +80,7 @@ def _new_key(
     password = _hidden("password: ")
     if new:
         if sys.stdin.isatty() and _hidden("again: ") != password:
-            raise SpecError("password", "the two entries are not the same")
+            raise SpecError("password", "the passwords do not match")
         client.send(sessions.sign_up(account, password, invitation))
     signed_in = client.send(sessions.sign_in(account, password))
     scopes = [scope for scope in KeyScope if scope is not KeyScope.OPERATE or signed_in.role is Role.OPERATOR]

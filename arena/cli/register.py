@@ -169,4 +169,4 @@ def describe(shown: Description) -> None:
 
     A version keeps the description that it was registered with.
     """
-    say(f"{shown.bot}: {shown.language or 'no language shown'}, {shown.link or 'no link'}")
+    say(f"{shown.bot}: {shown.language or 'language not stated'}, {shown.link or 'no link'}")

@@ -348,7 +348,7 @@ def baseline(
     """
     for option, is_given in (("--remove", remove), ("--enter", bool(enter))):
         if is_given and not bots:
-            raise typer.BadParameter("say which bots", param_hint=f"'{option}'")
+            raise typer.BadParameter("name at least one bot", param_hint=f"'{option}'")
     if remove and enter:
         raise typer.BadParameter("is for bots that become baselines", param_hint="'--enter'")
     change = leaderboards.remove_baselines if remove else leaderboards.add_baselines

@@ -512,7 +512,7 @@ def _absolute(name: str, path: Path) -> Path:
         absolute.encode()
     except UnicodeEncodeError:
         raise SettingsError(
-            name, f"{absolute} is no text in UTF-8; with the locale C, set PYTHONUTF8=1"
+            name, f"{absolute} is not valid UTF-8; with the locale C, set PYTHONUTF8=1"
         ) from None
     return Path(absolute)
 

@@ -201,9 +201,7 @@ def _tournament(
         enough, needed = len(owners), "bots of different owners"
     if enough < players:
         if at == 0:
-            raise StateError(
-                f"season {season.number}: {players} {needed} are needed at a table, and there are {enough}"
-            )
+            raise StateError(f"season {season.number}: needs at least {players} {needed}, has {enough}")
         return None
     tournament = create_in(tx, file, season.started_at, draw(), organiser_id)
     start_in(tx, tournament, season.started_at)

@@ -215,7 +215,7 @@ def change_password(storage: Storage, actor: Actor, old: str, new: str, now: dat
     with storage.read() as tx:
         stored = find_account(tx, actor.account).password_hash
     if not is_password(stored, old):
-        raise SpecError("old_password", "it is not the password of this account")
+        raise SpecError("old_password", "wrong password")
     hashed = hash_password(new)
     with storage.write() as tx:
         mine = (col(Account.id) == actor.account_id, col(Account.password_hash) == stored)

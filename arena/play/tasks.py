@@ -107,7 +107,7 @@ class Tasks:
         if not self._delivering.acquire(blocking=False):
             return  # what that one leaves is due at the next beat
         try:
-            with _absence_logged("webhooks cannot be told now"):
+            with _absence_logged("cannot deliver webhooks now"):
                 deliver_due(self._storage, self._settings, self._storage.now, stopping=self.stopping.is_set)
                 forget_old(self._storage, self._storage.now())
         finally:

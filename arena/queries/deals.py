@@ -72,9 +72,7 @@ def same_deal(
         here = _sessions(tx, round_id, number)
         longest = max((len(one.played.points) for one in here), default=0)
         if not 1 <= deal <= longest:
-            raise UnknownError(
-                f"no session {number} with a deal {deal} is done in round {round} of {its.name}"
-            )
+            raise UnknownError(f"round {round} of {its.name} has no finished deal {number}/{deal}")
         names = _names(tx, round_id)
         tables = tuple(_tables(tx, its, round, here, names, deal, first, most))
         numbers = tuple(tx.exec(_numbers(round_id)))

@@ -113,7 +113,7 @@ def backup(settings: Settings, to: Path, *, force: bool = False) -> str:
         require_free(to)
     with _one_line(to):
         if is_special(to):
-            raise StorageError(f"{to} is no file; a backup can be written into nothing else")
+            raise StorageError(f"{to} is not a regular file; a backup cannot be written to anything else")
         target = written_path(to)
         with _draft(target) as draft:
             revision = _copy(database, draft)
@@ -171,7 +171,7 @@ def prepared(settings: Settings, actor: Actor, source: Path, now: datetime) -> I
     """
     database = _database(settings, "pg_restore, and then `arena restore` without a file")
     if not source.is_file():
-        raise StorageError(f"there is no file {source}")
+        raise StorageError(f"{source} does not exist or is not a regular file")
     settings.prepare()
     with ExitStack() as stack:
         before = contents(database)

@@ -303,7 +303,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         else ok("matches", "none waits for a worker"),
         warn(
             "references",
-            "a round that ended more than a day ago waits for what its cards were worth",
+            "card values of a round that ended over a day ago are not computed yet",
             "workers compute that when no match waits: see arena rating references, and run more of them",
         )
         if oldest is not None and now - aware(oldest) > PATIENCE
@@ -314,7 +314,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         for name, why in stuck
     ]
     lines += [
-        warn("tournaments", f"{name} has failed", f"see and go on with: arena tournament start {name}")
+        warn("tournaments", f"{name} has failed", f"inspect, then resume with: arena tournament start {name}")
         for name in failed
     ]
     lines += [warn("leagues", f"{name}: {why}", f"arena league show {name}") for name, why in leagues]

@@ -268,7 +268,7 @@ def _new_entrant(tx: Transaction, tournament: Tournament, version: BotVersion) -
     of_it = Entrant.tournament_id == tournament.id
     last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
     if last >= MOST_ENTRANTS:
-        raise SpecError("entrants", f"there are {last} already, and there can be no more")
+        raise SpecError("entrants", f"the limit of {MOST_ENTRANTS} entrants is reached")
     return Entrant(
         tournament_id=tournament.id,
         version_id=version.id,

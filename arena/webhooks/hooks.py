@@ -171,7 +171,7 @@ def add_webhook(
             hold_row(tx, Account, actor.account_id)
             mine = select(func.count()).select_from(Webhook).where(Webhook.account == _whose(actor))
             if tx.exec(mine).one() >= MOST_HOOKS:
-                raise StateError(f"there are {MOST_HOOKS} webhooks already, and there can be no more")
+                raise StateError(f"the limit of {MOST_HOOKS} webhooks is reached")
             tx.add(row)
             tx.flush()
             record(tx, actor, "webhook.add", name, now, events=chosen)

@@ -82,7 +82,7 @@ def check_(
 def check_order(order: CheckOrder) -> CheckOrder:
     """Return what was asked for. Raise BadParameter if it cannot be done."""
     if order.log is not None and not order.log.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder for {order.log}", param_hint="'--log'")
+        raise typer.BadParameter(f"the folder of {order.log} does not exist", param_hint="'--log'")
     if order.report is not None:
         _require_writable(order.report)
     if order.command:
@@ -94,9 +94,9 @@ def _require_writable(path: Path) -> None:
     """Raise BadParameter unless a file can be put there, in place of none or of another file."""
     folder, why = path.resolve().parent, ""
     if not folder.is_dir():
-        why = f"there is no folder for {path}"
+        why = f"the folder of {path} does not exist"
     elif path.exists() and not path.is_file():
-        why = f"{path} is not a file"
+        why = f"{path} is not a regular file"
     elif not os.access(folder, os.W_OK | os.X_OK):
         why = f"no file can be written in the folder of {path}"
     if why:

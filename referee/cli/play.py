@@ -133,7 +133,8 @@ def play(
     rules = load_rules(ruleset)
     per_session = session or (1 if rules.exchange == "none" else WITH_EXCHANGE)
     versus = _versus(against, per_session, alpha=alpha, beta=beta, t0=t0, t1=t1)
-    seed = seed or secrets.token_hex(4)
+    if seed is None:
+        seed = secrets.token_hex(4)
     if versus is None:
         deals = deals or DEALS
     if deals is not None:

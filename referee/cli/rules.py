@@ -1,6 +1,7 @@
 """``arena rules …``: rulesets in words, and the rules tools for bot authors."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -127,13 +128,9 @@ def _listed(ruleset: Ruleset) -> dict[str, object]:
 
 
 def _seed(text: str) -> bytes:
-    try:
-        seed = bytes.fromhex(text)
-    except ValueError:
-        seed = b""
-    if not 0 < len(seed) <= 32:
-        raise typer.BadParameter(f"{text!r} is not 2 to 64 hexadecimal digits", param_hint="'--seed'")
-    return seed.ljust(32, b"\0")
+    if not re.fullmatch("[0-9a-fA-F]{1,64}", text):
+        raise typer.BadParameter(f"{text!r} is not 1 to 64 hexadecimal digits", param_hint="'--seed'")
+    return bytes.fromhex(text.ljust(64, "0"))
 
 
 def _answer_lines(answer: Callable[[object], dict[str, object]]) -> bool:

@@ -37,7 +37,7 @@ def checked_out(revision: Revision, into: Path) -> Path:
     given = f"{revision.file}@{revision.name}"
     beside = revision.file.absolute().parent
     if not beside.is_dir():
-        raise ProgramError(given, f"there is no folder {beside}")
+        raise ProgramError(given, f"folder {beside} does not exist")
     top = _git(given, beside, "rev-parse", "--show-toplevel")
     commit = _commit(given, beside, revision.name)
     within = _git(given, beside, "rev-parse", "--show-prefix")
@@ -98,12 +98,12 @@ def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
     """
     if given in samples:
         return of_file(given, samples[given])
-    if (revision := revision_of(given)) is not None:
-        into = folder / f"{len([*folder.iterdir()])}"
-        return of_file(f"{revision.file.stem}@{revision.name}", checked_out(revision, into))
     path = Path(given)
     if given.endswith(".py") and path.is_file():
         return of_file(path.stem, path.absolute())
+    if (revision := revision_of(given)) is not None:
+        into = folder / f"{len([*folder.iterdir()])}"
+        return of_file(f"{revision.file.stem}@{revision.name}", checked_out(revision, into))
     words = [given] if os.sep in given and path.is_file() else _words(given)
     if given.endswith(".py") and len(words) == 1:
         raise ProgramError(given, "no such file")

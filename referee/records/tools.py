@@ -3,19 +3,25 @@
 Each tool answers one request; RefereeError says in one line why a request cannot be answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from referee.deals.dealing import is_last_card, landmarks
 from referee.deals.options import Constraints, allowed
 from referee.errors import CardError, RecordError, RefereeError
+from referee.plain import plain
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.ruleset.limits import most_listed
-from referee.validation import shown
+from referee.validation import shown, suggestion
 
 EXPORT = "bigtwo-export/2"
 """The format that lines of an export name if they are not deals: `arena verify` checks those."""
+
+
+LEGAL = ("ruleset", "hand", "table", "must_include", "next_has_one", "last_trick_player_is_self")
+COMPARE = ("ruleset", "a", "b")
+"""The fields of requests."""
 
 
 class RequestError(RefereeError):
@@ -24,7 +30,7 @@ class RequestError(RefereeError):
 
 def legal(request: object) -> dict[str, object]:
     """Answer which plays are legal in a turn: ``{"plays": […], "pass": …}``."""
-    given = _object(request)
+    given = _object(request, LEGAL)
     rules = _rules(given)
     hand = _cards(rules, given, "hand")
     most = most_listed(rules.ruleset)
@@ -39,7 +45,7 @@ def legal(request: object) -> dict[str, object]:
 
 def compare(request: object) -> dict[str, object]:
     """Answer of what kind two sets of cards are, and whether ``a`` beats ``b`` on the table."""
-    given = _object(request)
+    given = _object(request, COMPARE)
     rules = _rules(given)
     first, second = (rules.code(_cards(rules, given, name)) for name in ("a", "b"))
     return {
@@ -102,9 +108,12 @@ def _include(rules: Rules, given: Mapping[str, object], hand: int) -> int:
     return card
 
 
-def _object(given: object) -> Mapping[str, object]:
+def _object(given: object, fields: Sequence[str]) -> Mapping[str, object]:
     if not isinstance(given, Mapping):
         raise RequestError(f"a request must be an object, not {shown(given)}")
+    for name in given:
+        if name not in fields:
+            raise RequestError(f"{plain(str(name))}: unknown field{suggestion(str(name), fields)}")
     return given
 
 

@@ -259,7 +259,7 @@ def _each_once(given: "Sequence[Honour]", _: Fields) -> "Sequence[Honour]":
 
 def _not_zero(given: int, _: Fields) -> int:
     if given == 0:
-        raise ValueError("must be above or below 0")
+        raise ValueError("must not be 0")
     return given
 
 

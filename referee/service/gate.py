@@ -261,4 +261,4 @@ class Gate:
         """Log which hosts are kept out."""
         for host in hosts:
             if self._may_log(host, now):
-                log.warning("%s sends too much; its connections are aborted until it sends less", host)
+                log.warning("%s exceeds its traffic limit; connections are closed until it slows down", host)

@@ -152,7 +152,7 @@ def test_backup_when_the_file_is_there_or_the_database_a_server_then_it_is_refus
     assert (tmp_path / "old").read_text() == "old"
     assert arena("backup", str(tmp_path / "old"), "--force").status == 0
     os.mkfifo(tmp_path / "pipe")
-    assert "is no file" in arena("backup", str(tmp_path / "pipe"), "--force").err
+    assert "is not a regular file" in arena("backup", str(tmp_path / "pipe"), "--force").err
     monkeypatch.setenv("ARENA_DATABASE_URL", "postgresql+psycopg://arena@localhost/arena")
     assert "pg_dump" in arena("backup", str(tmp_path / "new")).err
 

@@ -83,7 +83,11 @@ def test_check_with_a_report_that_cannot_be_written_is_refused_before_it_starts(
     arena: Arena, tmp_path: Path
 ) -> None:
     nowhere = tmp_path / "none" / "report.json"
-    wrong = {nowhere: "there is no folder", tmp_path: "is not a file", Path("/dev/null"): "is not a file"}
+    wrong = {
+        nowhere: "does not exist",
+        tmp_path: "is not a regular file",
+        Path("/dev/null"): "is not a regular",
+    }
     for file, why in wrong.items():
         refused = arena("bot", "check", "ann/greedy", "--report", file, "--", sys.executable, "-c", "0")
         assert_one_line(refused, 2, "--report", f"{file}", why)

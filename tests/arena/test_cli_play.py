@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -102,6 +103,13 @@ def test_play_when_bots_are_files_then_they_are_compared_and_nothing_is_left(
     again = arena(*report["command"].removeprefix("arena ").split(), "--jobs", 1, "--json").json
     assert [one["points"] for one in again["bots"]] == [one["points"] for one in report["bots"]]
     assert not (tmp_path / "arena").exists()
+
+
+def test_play_when_the_seed_is_an_empty_text_then_it_is_that_text(arena: Arena) -> None:
+    shown = arena("play", "greedy", "lowest", "--ruleset", "chinese-2", "--deals", 2, "--seed", "", "--json")
+    assert (shown.status, shown.json["seed"]) == (0, "")
+    again = arena(*shlex.split(shown.json["command"])[1:], "--json").json
+    assert [bot["points"] for bot in again["bots"]] == [bot["points"] for bot in shown.json["bots"]]
 
 
 def test_play_when_one_bot_is_named_then_sample_bots_sit_at_its_table_and_people_can_read_it(

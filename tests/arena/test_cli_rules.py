@@ -151,7 +151,16 @@ def test_random_of_a_file(tmp_path: Path) -> None:
     assert answers(result)[0]["ruleset"]["version"] == 3
 
 
-@pytest.mark.parametrize("seed", ["", "xyz", "0", "00" * 33])
+@pytest.mark.parametrize("seed", ["a", "abc", "ab"])
+def test_random_when_its_seed_is_shorter_then_it_is_padded_with_zeros(seed: str) -> None:
+    short, whole = (
+        run("random", "--ruleset", "chinese", "--deals", "1", "--seed", text)
+        for text in (seed, seed.ljust(64, "0"))
+    )
+    assert (short.exit_code, short.stdout) == (0, whole.stdout)
+
+
+@pytest.mark.parametrize("seed", ["", "xyz", "00 00", "00" * 33])
 def test_random_refuses_a_seed_that_is_no_hex(seed: str) -> None:
     result = run("random", "--ruleset", "chinese", "--deals", "1", "--seed", seed)
     assert result.exit_code == 2

@@ -218,7 +218,7 @@ def test_mending_when_another_mends_meanwhile_then_faults_are_not_added_twice(ra
     with once_at("session_records", lambda: others.append(mend(rated.storage, ROOT, rated.clock()))):
         found = mend(rated.storage, ROOT, rated.clock())
     assert others[0].problem is None
-    assert found.problem == "somebody else mended them meanwhile: faults were left as they are"
+    assert found.problem == "another repair ran meanwhile; fault counts were not changed"
     assert rebuild(rated.storage).problem is None
 
 

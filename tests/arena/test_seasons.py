@@ -149,7 +149,7 @@ def test_season_when_there_are_too_few_bots_then_it_starts_as_soon_as_there_are_
     world.clock.now = START
     league.beat()
     assert league.show().seasons == []
-    assert league.show().problem == "season 1: 4 bots are needed at a table, and there are 3"
+    assert league.show().problem == "season 1: needs at least 4 bots, has 3"
     league.join(FOUNDERS[3])
     league.beat()
     assert members(league.season()) == [FOUNDERS[:4], [], []]
@@ -298,7 +298,7 @@ def test_season_when_bots_are_enough_and_owners_are_not_then_it_waits_and_says_s
     league.join(*FOUNDERS[:3], "owner-0/other", "owner-1/other")
     world.clock.now = START
     league.beat()
-    problem = "season 1: 4 bots of different owners are needed at a table, and there are 3"
+    problem = "season 1: needs at least 4 bots of different owners, has 3"
     assert (league.show().seasons, league.show().problem) == ([], problem)
     league.join(FOUNDERS[3])
     league.beat()

@@ -368,7 +368,7 @@ def test_webhook_when_something_else_is_wrong_then_one_line_says_why(
         add(world, settings)
     for number in range(9):
         add(world, settings, name=f"club-{number}")
-    with pytest.raises(StateError, match="there are 10 webhooks already"):
+    with pytest.raises(StateError, match="the limit of 10 webhooks is reached"):
         add(world, settings, name="more")
     with pytest.raises(NotAllowed):
         add(world, settings, actor=Actor(Role.AUTHOR, "ann"))

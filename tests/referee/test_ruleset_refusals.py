@@ -368,7 +368,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"session": {}}, "session", "at least one of deals, target and chips"),
     ({"session": {"deals": None}}, "session", "at least one"),
     ({"session": {"deals": 0}}, "session.deals", "from 1"),
-    ({"session": {"target": 0}}, "session.target", "above or below 0"),
+    ({"session": {"target": 0}}, "session.target", "must not be 0"),
     ({"session": {"chips": -1}}, "session.chips", "from 1"),
     ({"session": {"rounds": 3}}, "session", "unknown entry 'rounds'"),
     ({"session": {"deals": 10**4999}}, "session.deals", "digits"),

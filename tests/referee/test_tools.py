@@ -118,6 +118,7 @@ def test_legal_with_the_highest_card_alone() -> None:
             },
             "hand: must have at most 26 cards under this ruleset, not 28",
         ),
+        ({"mustinclude": "3D"}, "mustinclude: unknown field; did you mean 'must_include'?"),
         ({"next_has_one": 1}, "next_has_one: must be true or false, not 1"),
         ({"last_trick_player_is_self": "no"}, "last_trick_player_is_self: must be true or false"),
     ],

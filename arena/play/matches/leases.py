@@ -110,7 +110,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
     free = {"match": match_id, "attempt": owner, "until": now + lease, **due_at(now, lease)}
     with storage.write() as tx:
         if lineage_changed(tx):
-            raise DatabaseChanged("the database has another history than before")
+            raise DatabaseChanged("the database was restored or failed over")
         match, crashed = _take(tx, free)
         if match is None:
             return None

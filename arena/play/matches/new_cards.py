@@ -52,10 +52,7 @@ def deal_anew_if_changed(storage: Storage, now: datetime) -> None:
     """Deal anew if the database has another history than it had, unless another worker was faster."""
     with storage.write() as tx:
         if note_lineage(tx):
-            log.error(
-                "the database has another history than before (a standby took over, or a backup was "
-                "restored): what is unfinished gets new cards"
-            )
+            log.error("the database was restored or failed over: what is unfinished gets new cards")
             deal_anew(tx, now)
 
 

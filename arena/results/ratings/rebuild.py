@@ -340,7 +340,7 @@ def _mend_sessions(storage: Storage, actor: Actor, now: datetime, tell: Tell) ->
             for ruleset_id in sorted({row.key[1] for row in faults}):
                 lock_pools(tx, ruleset_id, matches=0)
             if faults and _last_mending(tx) != last:  # it may have added the same
-                raise Wrong("somebody else mended them meanwhile: faults were left as they are")
+                raise Wrong("another repair ran meanwhile; fault counts were not changed")
             correct_faults(tx, faults)
             record(tx, actor, "rating.mend", SUBJECT, now, mended=mended + len(faults))
     return mended + len(faults)

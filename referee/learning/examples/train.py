@@ -86,7 +86,7 @@ def main() -> None:
     if given.deals < 2 or given.decisions < 1:
         parser.error("--deals must be 2 or more, --decisions 1 or more")
     if not given.out.absolute().parent.is_dir():
-        parser.error(f"--out: there is no folder {given.out.absolute().parent}")
+        parser.error(f"--out: folder {given.out.absolute().parent} does not exist")
     plan = Plan(ruleset=given.ruleset, decisions=given.decisions, seed=given.seed)
     try:
         encoder, network = train(plan, lambda line: print(line, flush=True))

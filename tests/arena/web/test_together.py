@@ -116,7 +116,7 @@ def test_page_when_what_is_asked_is_not_there_then_it_says_what_is_wrong(
     for path, status, told in (
         (f"{PAGE.format(1)}?trick=999", 422, "trick must be a whole number from 0 to"),
         (f"{PAGE.format(1)}?trick=-1", 422, "trick"),
-        (PAGE.format(3), 404, "no session 2 with a deal 3 is done in round 1 of cup"),
+        (PAGE.format(3), 404, "round 1 of cup has no finished deal 2/3"),
         ("/tournaments/cup/rounds/2/sessions/1/deals/1", 404, "no round 2"),
         ("/tournaments/cap/rounds/1/sessions/1/deals/1", 404, "cap"),
     ):

@@ -9,7 +9,7 @@ import pytest
 
 from referee.errors import ProgramError
 from referee.local.loading import load_file
-from referee.local.programs import Revision, checked_out, revision_of
+from referee.local.programs import Revision, checked_out, program, revision_of
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -67,7 +67,7 @@ def test_bot_when_it_is_named_with_a_revision_then_it_is_what_it_was_with_what_i
         ("bots/my_bot.py", "v9", "my_bot.py@v9: there is no revision 'v9'"),
         ("bots/my_bot.py", "--all", "my_bot.py@--all: there is no revision '--all'"),
         ("new.py", "v1", "new.py@v1: new.py is not in revision v1"),
-        ("nowhere/my_bot.py", "v1", "my_bot.py@v1: there is no folder "),
+        ("nowhere/my_bot.py", "v1", "my_bot.py@v1: folder "),
         ("../my_bot.py", "v1", "my_bot.py@v1: not a git repository"),
     ],
 )
@@ -78,6 +78,13 @@ def test_bot_when_there_is_none_at_a_revision_then_one_line_says_so(
         checked_out(Revision(repository / file, name), tmp_path / "out")
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_bot_when_its_folder_looks_like_a_revision_then_its_file_is_taken_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "a.py@v1" / "bot.py"
+    file.parent.mkdir()
+    file.touch()
+    assert program(str(file), {}, tmp_path).file == file
 
 
 def test_revision_of_what_names_none() -> None:
