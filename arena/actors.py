@@ -1,6 +1,8 @@
 """Who makes a request, and what they may do."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
 from arena.errors import NotAllowed
@@ -28,9 +30,9 @@ class KeyScope(StrEnum):
     READ = "read"
     """Read what only the account may: logs, members, its account."""
     BOTS = "bots"
-    """Change bots and entries."""
+    """Change its bots, and enter and withdraw them."""
     TOURNAMENTS = "tournaments"
-    """Create and steer tournaments and leagues."""
+    """Create and steer its tournaments and leagues: who plays in them, too."""
     ACCOUNT = "account"
     """Change the account itself: keys, owners, invitations."""
     OPERATE = "operate"
@@ -38,6 +40,16 @@ class KeyScope(StrEnum):
 
 
 ALL_SCOPES = frozenset(KeyScope)
+
+FOR_AUTHORS = frozenset({KeyScope.READ, KeyScope.BOTS, KeyScope.ACCOUNT})
+
+SCOPES = {
+    Role.ANONYMOUS: frozenset[KeyScope](),
+    Role.AUTHOR: FOR_AUTHORS,
+    Role.ORGANISER: FOR_AUTHORS | {KeyScope.TOURNAMENTS},
+    Role.OPERATOR: ALL_SCOPES,
+}
+"""The scopes with which accounts of each role can do everything that they may."""
 
 HOUSE = "house"
 """The owner of house bots; nobody's account gets its name."""
@@ -65,11 +77,14 @@ class Actor(Who):
     """Id of the account; None for anonymous requests, and for the arena's own terminal."""
     scopes: frozenset[KeyScope] = ALL_SCOPES
     """What the key allows that the request is made with; everything without a key."""
+    expires_at: datetime | None = None
+    """When that key expires; None for never, and without a key."""
 
-    def limited(self, scopes: frozenset[KeyScope]) -> "Actor":
+    def limited(self, scopes: frozenset[KeyScope], expires_at: datetime | None = None) -> "Actor":
         """Return this actor as a key with these scopes makes it: an operator only with ``operate``."""
         capped = self.role is Role.OPERATOR and KeyScope.OPERATE not in scopes
-        return replace(self, role=Role.ORGANISER if capped else self.role, scopes=scopes)
+        role = Role.ORGANISER if capped else self.role
+        return replace(self, role=role, scopes=scopes, expires_at=expires_at)
 
     @property
     def who(self) -> Who:
@@ -86,6 +101,14 @@ class Actor(Who):
         if self.role is not Role.OPERATOR and (self.role is Role.ANONYMOUS or owner not in self.owners):
             raise NotAllowed(f"{self} may not {what}; it takes {owner} or an {Role.OPERATOR}")
 
+    def require_scopes(self, scopes: Collection[KeyScope], what: str) -> None:
+        """Raise NotAllowed unless the key has all these scopes; ``what`` is what it tried to do.
+
+        That is for what somebody else could use afterwards, or could not do with this key alone.
+        """
+        if missing := [scope for scope in KeyScope if scope in scopes and scope not in self.scopes]:
+            raise NotAllowed(f"a key may not {what} without the scope {missing[0]}")
+
     def organises(self, organiser_id: int | None) -> bool:
         """Return whether the actor organises what belongs to this account; None stands for no account."""
         if self.role is Role.OPERATOR:
@@ -97,6 +120,15 @@ class Actor(Who):
         self.require(Role.ORGANISER, what)
         if not self.organises(organiser_id):
             raise NotAllowed(f"{self} may not {what}; it takes its organiser or an {Role.OPERATOR}")
+
+    def require_bot_or_contest(self, owner: str, organiser_id: int | None, what: str) -> None:
+        """Raise NotAllowed unless the actor decides about a bot in a tournament or a league.
+
+        That is whoever organises it, with the scope ``tournaments``, or the owner of the bot, with ``bots``.
+        """
+        if not self.organises(organiser_id) or KeyScope.TOURNAMENTS not in self.scopes:
+            self.require_owner(owner, what)
+            self.require_scopes((KeyScope.BOTS,), what)
 
 
 ANONYMOUS = Actor(Role.ANONYMOUS)

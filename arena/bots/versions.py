@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import defer
 from sqlmodel import col, func, or_, select
 
-from arena.actors import Actor, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.bots.fields import check_language, check_link
 from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, TakenError
@@ -86,9 +86,10 @@ def register_version(
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
     The language and the link describe the bot from now on; None leaves the previous ones. ``expires_in`` is
-    the number of days for which its token is valid; None stands for until it is revoked.
-    Raise SpecError for an invalid name, language, link or number of days, TakenError if others keep
-    registering versions at the same moment, StateError if the actor has too many.
+    the number of days for which its token is valid; None stands for until it is revoked. A key that must not
+    read registers only new bots, since tokens open the logs of all versions. Raise SpecError for an invalid
+    name, language, link or number of days, NotAllowed, TakenError if others keep registering versions at the
+    same moment, StateError if the actor has too many.
     """
     owner_name, _, bot_name = bot.partition("/")
     check_name("owner", owner_name)
@@ -132,12 +133,19 @@ def add_version(
     token, row = new_token(), _bot(tx, bot, now)
     row.language, row.link = language or row.language, link or row.link
     last: int | None = tx.exec(_last_number(), params={"bot": row.id}).one()
+    if last is not None:
+        _require_reader(actor)
     number = (last or 0) + 1
     version = new_version(row.id, bot, number, token, now, language, expires_at)
     tx.add(version)
     tx.flush()
     record(tx, actor, "bot.register", version.name, now)
     return Registered(version.name, token)
+
+
+def _require_reader(actor: Actor) -> None:
+    """Raise NotAllowed for a key that must not read logs: a bot's tokens open its log and its deals."""
+    actor.require_scopes((KeyScope.READ,), "get another token of a bot")
 
 
 def require_room(tx: Transaction, actor: Actor, new: int, now: datetime) -> None:
@@ -280,9 +288,11 @@ def rotate_version(
     """Give a version a new token in place of its old one, which is no longer valid.
 
     ``owner/bot`` alone is its newest version whose token is not revoked; ``expires_in`` is as in
-    ``register_version``. Raise UnknownError, SpecError, or StateError if the token is revoked for good.
+    ``register_version``; a key that must not read may not. Raise NotAllowed, UnknownError, SpecError, or
+    StateError if the token is revoked for good.
     """
     actor.require_owner(name.partition("/")[0], f"give {name} a new token")
+    _require_reader(actor)
     token, expires_at = new_token(), expiry(now, expires_in)
     with storage.write() as tx:
         [version] = find_versions(tx, [name], None)

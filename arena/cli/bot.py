@@ -36,7 +36,7 @@ COMMANDS = (
     Later(
         "mine",
         "arena.cli.bots:mine",
-        "Show your bots at a glance: connected, rank, matches to play, check, latest fault, requests.",
+        "Show your bots at a glance: connected, rank, matches to play, check, fault, requests, invitations.",
     ),
     Later("list", "arena.cli.bots:list_", "List bot versions, the newest first."),
     Later(

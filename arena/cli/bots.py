@@ -73,7 +73,7 @@ def play_house(status: TournamentStatus, bot: str) -> None:
 
 @command_of(bots.list_own_bots, csv="bots")
 def mine(own: OwnBots) -> None:
-    """Show your bots at a glance: connected, rank, matches to play, check, latest fault, requests.
+    """Show your bots at a glance: connected, rank, matches to play, check, fault, requests, invitations.
 
     With --csv: a line for each bot.
     """
@@ -93,6 +93,10 @@ def mine(own: OwnBots) -> None:
     for one in own.requests:
         where = f"tournament {one.tournament}" if one.tournament else f"league {one.league}"
         say(f"{one.request.bot} asked to enter {where}: {one.request.state.value}")
+    for line in own.invitations:
+        bot, by = line.invitation.invited, line.invitation.invited_by
+        what = f"tournament enter {line.tournament}" if line.tournament else f"league join {line.league}"
+        say(f"{bot} is invited by {by or 'the arena'}: arena {what} {bot if '/' in bot else f'{bot}/BOT'}")
 
 
 _SAID = {True: "yes", False: "no", None: "unknown"}

@@ -118,7 +118,12 @@ TakeBack = Annotated[
     bool, typer.Option("--take-back", help="Invite them no longer; those that are in it already stay.")
 ]
 
-MAY = {"enter": "may enter", "ask": "may ask to enter", "no": "cannot enter"}
+MAY = {
+    "enter": "may enter",
+    "ask": "may ask to enter",
+    "invite": "can be invited, as it is not open to you, to",
+    "no": "cannot enter",
+}
 
 Invited = Annotated[list[str], typer.Argument(metavar="OWNER|OWNER/BOT...", help="Owners, or bots.")]
 
@@ -127,8 +132,10 @@ Invited = Annotated[list[str], typer.Argument(metavar="OWNER|OWNER/BOT...", help
 def enter(entered: Entered) -> None:
     """Enter a bot into a tournament; after the start, only if its format allows that."""
     warn(*entered.warnings)
-    if entered.first_round is None:
+    if entered.state == "asked":
         say(f"{entered.bot} has asked to enter {entered.tournament}; its organiser decides")
+    elif entered.state == "invited":
+        say(f"{entered.bot} is invited to {entered.tournament}; it plays once its author enters it")
     else:
         say(f"{entered.bot} plays in {entered.tournament} from round {entered.first_round} on")
 
@@ -151,7 +158,7 @@ def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fa
 def invite(
     ctx: typer.Context, name: Name, invited: Invited, take_back: TakeBack = False, as_json: AsJson = False
 ) -> None:
-    """Let owners, or single bots, enter a tournament that is not open to everybody."""
+    """Invite owners, or single bots, to a tournament; their authors are shown that, and may enter them."""
     with asking(ctx) as call:
         if take_back:
             for bot in invited:

@@ -163,10 +163,12 @@ def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -
         show(["bot version", "its token is in"], rows, "no bots")
 
 
-@command_of(bots.describe_bot, metavars={"link": "URL"})
+@command_of(bots.describe_bot, metavars={"link": "URL", "open_to": "ACCOUNT"})
 def describe(shown: Description) -> None:
-    """Change a bot's description: its language and a link. An empty text, as in --link "", removes it.
+    """Change a bot's description, and which organisers may enter it. An empty text (--link "") removes it.
 
     A version keeps the description that it was registered with.
     """
     say(f"{shown.bot}: {shown.language or 'language not stated'}, {shown.link or 'no link'}")
+    if shown.open_to:
+        say(f"may be entered in rated tournaments by {', '.join(shown.open_to)}")

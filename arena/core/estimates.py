@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arena.core.specs import TournamentFields
+from arena.core.specs import USUAL_DEALS, TournamentFields
 
 DECISIONS, A_BOT = 24, 6
 """How often bots are asked in a deal, in games of the sample bots: together, but at least for each bot."""
@@ -12,9 +12,6 @@ FORCED = 2
 
 SHARE = 20
 """A decision is taken to need this part of the time that is allowed for it."""
-
-DEALS = 10
-"""Deals of a session that goes on until a score is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ def estimate(fields: TournamentFields, size: int, rounds: int, deals: int | None
     """
     decisions = max(DECISIONS, A_BOT * size) * (FORCED if fields.ask_forced else 1)
     in_turn = -(-fields.sessions // fields.min_sessions)
-    a_match = in_turn * (deals or DEALS) * decisions
+    a_match = in_turn * (deals or USUAL_DEALS) * decisions
     decision_ms = max(1, fields.decision_ms // SHARE)
     slowest = a_match * (fields.decision_ms + fields.credit_ms) + in_turn * size * fields.bank_ms
     slowest += 1000 * fields.join_seconds
@@ -49,7 +46,7 @@ def estimate(fields: TournamentFields, size: int, rounds: int, deals: int | None
         f"all tables of a round play at once, each {sessions} at a time; bots that take more are faster",
     ]
     if deals is None:
-        assumptions.insert(0, f"a session has {DEALS} deals, since its ruleset ends it at a score")
+        assumptions.insert(0, f"a session has {USUAL_DEALS} deals, since its ruleset ends it at a score")
     return Estimate(
         round(rounds * a_match * decision_ms / 1000), round(rounds * slowest / 1000), tuple(assumptions)
     )

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -70,8 +70,16 @@ GROUPS = (PLAYED, ENTERING, LIMITS, START, RESULT)
 
 OPTIONS = FormField(PLAYED, "Options of the format", rare=True)
 
-LEAST_RATED_MS = 100
-"""The least ``decision_ms`` of a rated tournament: no organiser can make anybody's bots lose by distance."""
+LEAST_RATED: Mapping[str, int] = {"decision_ms": 100, "credit_ms": 100, "join_seconds": 10, "faults": 3}
+"""What a rated tournament grants bots at least: no organiser can make them lose by distance, or by a moment's
+absence."""
+
+BANK_MS, DECISIONS, MATCH_SECONDS = 1_000, 10, 3
+"""What it grants for each deal at least: milliseconds of a bank, if there is one, less the increments of so
+many decisions; seconds of a match, if its time is limited."""
+
+USUAL_DEALS = 10
+"""Deals of a session that goes on until a score is reached."""
 
 
 class Plan(BaseModel):
@@ -150,7 +158,7 @@ class Discretion(BaseModel):
     entries: Annotated[Entries, FormField(ENTERING, "Entries", choices=WHO_MAY_ENTER)] = "open"
     """Who may enter bots once it is created. ``open``: every author. ``invited``: those whom the organiser
     has invited. ``approved``: these too, and others may ask, and play if the organiser approves. The
-    organiser may enter any bot."""
+    organiser may enter any bot if it is not rated, and otherwise those that are open to it."""
     owner_limit: Annotated[int | None, FormField(ENTERING, "Most bots of an owner", rare=True)] = Field(
         default=None, ge=1, le=10_000
     )
@@ -304,10 +312,24 @@ class TournamentSpec(TournamentFields, Outline):
 
     @model_validator(mode="after")
     def _ratings_take_time(self) -> Self:
-        if self.rated and self.decision_ms < LEAST_RATED_MS:
-            text = f"must be at least {LEAST_RATED_MS} in a rated tournament, not {self.decision_ms}"
-            raise Refused(Problem("decision_ms", f"{text} (or set rated = false)"))
+        if self.rated and (wrong := [*self._too_little()]):
+            raise Refused(*wrong)
         return self
+
+    def _too_little(self) -> Iterator[Problem]:
+        """Yield what a rated tournament grants too little of."""
+        ruleset = load_ruleset(self.ruleset)
+        deals = self.deals or (1 if self.duplicate else ruleset.session.deals or USUAL_DEALS)
+        least = {
+            **LEAST_RATED,
+            "bank_ms": max(LEAST_RATED["decision_ms"], (BANK_MS - DECISIONS * self.increment_ms) * deals),
+            "match_seconds": self.join_seconds + MATCH_SECONDS * self.sessions * deals,
+        }
+        for field, value in least.items():
+            unlimited = field in ("bank_ms", "match_seconds") and getattr(self, field) == 0
+            if getattr(self, field) < value and not unlimited:
+                text = f"must be at least {value} in a rated tournament, not {getattr(self, field)}"
+                yield Problem(field, f"{text} (or set rated = false)")
 
     @model_validator(mode="after")
     def _no_beacon_is_awaited(self) -> Self:

@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import func, select
 
 from arena.actors import Actor, Role
-from arena.errors import TakenError
+from arena.errors import SpecError, TakenError
+from arena.leagues.membership import active_members
 from arena.leagues.spec import LeagueSpec
 from arena.people.audit import record
 from arena.store.models import League, Season
 from arena.store.storage import Storage, Transaction
+from arena.tournaments.admission import not_agreed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +62,21 @@ SCHEDULE = ("start", "interval_hours", "seasons")
 
 
 def compare(storage: Storage, actor: Actor, spec: LeagueSpec) -> list[Change]:
-    """Return what applying ``spec`` would change; empty if nothing would. Raise NotAllowed."""
+    """Return what applying ``spec`` would change; empty if nothing would. Raise as ``apply``."""
     actor.require(Role.ORGANISER, "preview changes of leagues")
     with storage.read() as tx:
         league = tx.exec(select(League).where(League.name == spec.name)).first()
+        if league is not None:
+            actor.require_organiser(league.organiser_id, f"preview changes of league {spec.name}")
+            _require_agreed(tx, actor, league, spec)
         return changes(league.spec if league else {}, spec.to_object())
 
 
 def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> list[Change]:
-    """Make the league what ``spec`` says, from its next season on; return what that changed."""
+    """Make the league what ``spec`` says, from its next season on; return what that changed.
+
+    Raise NotAllowed, TakenError, SpecError if members have not agreed to what is changed.
+    """
     actor.require(Role.ORGANISER, "change leagues")
     try:
         with storage.write() as tx:
@@ -81,6 +89,7 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
                 tx.add(league)
             else:
                 actor.require_organiser(league.organiser_id, f"change league {spec.name}")
+                _require_agreed(tx, actor, league, spec)
             made = changes(league.spec, spec.to_object())
             if made:
                 league.spec, league.applied_at = spec.to_object(), now
@@ -92,6 +101,20 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
             return made
     except IntegrityError:
         raise TakenError(f"{spec.name}: somebody else applied it at the same time; try again") from None
+
+
+def _require_agreed(tx: Transaction, actor: Actor, league: League, spec: LeagueSpec) -> None:
+    """Raise SpecError if a league becomes rated that other people's bots joined when it was not."""
+    if not _is_rated(spec.to_object()) or _is_rated(league.spec):
+        return
+    if foreign := not_agreed(tx, actor, [member.name for member in active_members(tx, league)]):
+        raise SpecError("tournament.rated", f"must stay false: {', '.join(foreign)} joined for unrated play")
+
+
+def _is_rated(league: Mapping[str, Any]) -> bool:
+    """Return whether a league, as an object, changes ratings in one of its levels."""
+    levels = [*league["divisions"], *([league["qualification"]] if "qualification" in league else [])]
+    return any({**league["tournament"], **level.get("tournament", {})}.get("rated", True) for level in levels)
 
 
 def _due(tx: Transaction, league: League, spec: LeagueSpec, now: datetime) -> datetime | None:

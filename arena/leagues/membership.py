@@ -128,8 +128,7 @@ def leave(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) ->
         actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
         league = _lock_league(tx, name)
-        if not actor.organises(league.organiser_id):
-            actor.require_owner(owner_of(bot), f"let {bot} leave")
+        actor.require_bot_or_contest(owner_of(bot), league.organiser_id, f"let {bot} leave")
         in_it = (col(LeagueMember.league_id) == league.id, col(LeagueMember.name) == bot)
         stays = col(LeagueMember.left_at).is_(None)
         if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):

@@ -37,6 +37,10 @@ Few = Annotated[int, Interval(ge=1, le=200), "Maximum number of matches and oppo
 Language = Annotated[str | None, "What it is written in: 1 to 20 of a-z, 0-9, +, # and -."]
 Link = Annotated[str | None, "A link to more about it, http or https."]
 ExpiresIn = Annotated[int | None, "Days until the token expires; without this, it never does."]
+OpenTo = Annotated[
+    Annotated[list[str], Len(max_length=descriptions.MOST_OPEN)] | None,
+    "Accounts of organisers who may enter it in rated tournaments, or `*` for all of them.",
+]
 Session = Annotated[
     str | None,
     Len(max_length=200),
@@ -87,12 +91,14 @@ def register_bots(
 
 @operation("GET", "/me/bots", KeyScope.READ, tag="bots")
 def list_own_bots(context: Context) -> ownbots.OwnBots:
-    """Return your bots at a glance, those with the newest versions, and their requests to enter.
+    """Return your bots at a glance, those with the newest versions, their requests and invitations to enter.
 
     Of each: whether it is connected, where it ranks, what it has to play, its latest check and fault.
     """
-    bots = ownbots.own_bots(context.storage, context.actor, context.now, context.ask)
-    return ownbots.OwnBots(bots, ownbots.own_requests(context.storage, context.actor))
+    storage, actor = context.storage, context.actor
+    bots = ownbots.own_bots(storage, actor, context.now, context.ask)
+    requests, invitations = ownbots.own_requests(storage, actor), ownbots.own_invitations(storage, actor)
+    return ownbots.OwnBots(bots, requests, invitations)
 
 
 @operation("GET", BOT, tag="bots")
@@ -107,12 +113,13 @@ def describe_bot(
     bot: BotName,
     language: Annotated[str | None, "What it is written in; empty removes it."] = None,
     link: Annotated[str | None, "A link to more about it, http or https; empty removes it."] = None,
+    open_to: OpenTo = None,
 ) -> descriptions.Description:
-    """Change the description of a bot of yours; what is null stays as it is.
+    """Change the description of a bot of yours, and who may enter it; what is null stays as it is.
 
     Its versions keep the descriptions that they were registered with.
     """
-    return descriptions.describe(context.storage, context.actor, bot, context.now, language, link)
+    return descriptions.describe(context.storage, context.actor, bot, context.now, language, link, open_to)
 
 
 @operation(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Len
 
@@ -26,13 +26,16 @@ Reason = Annotated[str, Len(1, LONGEST_REASON), "One line, which its author read
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A bot that has entered, or asked to."""
+    """A bot that has entered, has asked to, or is invited to."""
 
     tournament: str
     bot: str
     """As it was given; its version if it was approved."""
+    state: Literal["entered", "asked", "invited"]
+    """``asked``: its organiser decides. ``invited``: its author does, since the tournament is rated and the
+    bot is not open to its organiser."""
     first_round: int | None
-    """From which round on it plays; None if the organiser must approve it first."""
+    """From which round on it plays; None if it has not entered."""
     warnings: Sequence[str] = ()
     """What keeps it from playing, if the tournament is running."""
 
@@ -55,7 +58,7 @@ def may_enter(context: Context, tournament: Name, bot: Bot) -> entry.Prospect:
 
 
 @operation(
-    *("POST", f"{TOURNAMENT}/entrants", KeyScope.BOTS),
+    *("POST", f"{TOURNAMENT}/entrants", KeyScope.BOTS, KeyScope.TOURNAMENTS),
     tag="entries",
     status=201,
     made=f"{TOURNAMENT}/entries",
@@ -63,19 +66,25 @@ def may_enter(context: Context, tournament: Name, bot: Bot) -> entry.Prospect:
 def enter_bot(context: Context, tournament: Name, bot: Bot) -> Entered:
     """Enter a bot of yours, or any into a tournament of yours; after the start if its format allows that.
 
-    If entering needs the organiser's approval, this asks for it, and `first_round` is null.
+    If entering needs the organiser's approval, this asks for it. Somebody else's bot that is not open to you
+    is invited to a rated tournament, and plays once its author enters it.
     """
     storage, now, ask = context.storage, context.now, context.ask
     first = entry.enter(storage, context.actor, tournament, bot, now, ask)
-    if first is None or first == 1:
-        return Entered(tournament, bot, first)
+    if not isinstance(first, int):
+        return Entered(tournament, bot, first, None)
+    if first == 1:
+        return Entered(tournament, bot, "entered", first)
     lines = [
         one for one in roster(storage, tournament, now, ask) if bot in (one.bot, one.bot.partition("@")[0])
     ]
-    return Entered(tournament, bot, first, absence(lines, ask))
+    return Entered(tournament, bot, "entered", first, absence(lines, ask))
 
 
-@operation("DELETE", f"{TOURNAMENT}/entrants/{{owner}}/{{bot}}", KeyScope.BOTS, tag="entries")
+@operation(
+    *("DELETE", f"{TOURNAMENT}/entrants/{{owner}}/{{bot}}", KeyScope.BOTS, KeyScope.TOURNAMENTS),
+    tag="entries",
+)
 def withdraw_bot(context: Context, tournament: Name, bot: Entrant) -> Withdrawn:
     """Withdraw a bot of yours, or any from a tournament of yours, after the rounds already paired.
 
@@ -98,7 +107,7 @@ def list_entries(context: Context, tournament: Name) -> admission.EntriesShown:
     made=f"{TOURNAMENT}/entries",
 )
 def invite_bots(context: Context, tournament: Name, invited: Invited) -> admission.EntriesShown:
-    """Invite owners, or single bots, to a tournament of yours that is not open to everybody."""
+    """Invite owners, or single bots, to a tournament of yours, which their authors are shown."""
     return admission.invite(context.storage, context.actor, find_tournament, tournament, invited, context.now)
 
 
@@ -111,8 +120,8 @@ def uninvite_bot(context: Context, tournament: Name, invited: OneInvited) -> Non
 @operation("POST", f"{REQUEST}/approve", KeyScope.TOURNAMENTS, tag="entries")
 def approve_bot(context: Context, tournament: Name, bot: Entrant) -> Entered:
     """Approve a bot that has asked to enter a tournament of yours, or that you declined before."""
-    approved = entry.approve(context.storage, context.actor, tournament, bot, context.now, context.ask)
-    return Entered(tournament, *approved)
+    approved, first = entry.approve(context.storage, context.actor, tournament, bot, context.now, context.ask)
+    return Entered(tournament, approved, "entered", first)
 
 
 @operation("POST", f"{REQUEST}/decline", KeyScope.TOURNAMENTS, tag="entries")

@@ -132,7 +132,9 @@ def join_league(
     return _joined(context, league, bot, state)
 
 
-@operation("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", KeyScope.BOTS, tag="leagues")
+@operation(
+    *("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", KeyScope.BOTS, KeyScope.TOURNAMENTS), tag="leagues"
+)
 def leave_league(context: Context, league: Name, bot: Entrant) -> Left:
     """Take a bot of yours out of a league, or any out of a league of yours, from the next season on.
 
@@ -154,7 +156,7 @@ def league_entries(context: Context, league: Name) -> EntriesShown:
     made=f"{LEAGUE}/entries",
 )
 def invite_members(context: Context, league: Name, invited: Invited) -> EntriesShown:
-    """Invite owners, or single bots, to a league of yours that is not open to everybody."""
+    """Invite owners, or single bots, to a league of yours, which their authors are shown."""
     return admission.invite(context.storage, context.actor, find_league, league, invited, context.now)
 
 

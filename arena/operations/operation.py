@@ -1,7 +1,7 @@
 """What an operation is: one thing that can be asked of an arena, said once.
 
 An operation is a function with a name, a docstring, typed parameters and a value as answer; the decorator
-adds how it is reached and which scope a key needs. The doors are made from it: the HTTP route
+adds how it is reached and which scopes let a key do it. The doors are made from it: the HTTP route
 (``arena.web.doors``), the call of the clients (``arena.client.call``), the command (``arena.cli.doors``).
 """
 
@@ -113,8 +113,8 @@ class Operation(Generic[P, T]):
     method: Method
     path: str
     """As in the OpenAPI document, with its parameters in braces."""
-    scope: KeyScope | None
-    """The scope that a key needs; None: anybody may ask."""
+    scopes: tuple[KeyScope, ...]
+    """The scopes of which a key needs one; empty: anybody may ask."""
     tag: str
     """The group of operations in the OpenAPI document."""
     status: int
@@ -190,8 +190,7 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
 def operation(
     method: Method,
     path: str,
-    scope: KeyScope | None = None,
-    *,
+    *scopes: KeyScope,
     tag: str,
     status: int = 200,
     made: str = "",
@@ -204,6 +203,6 @@ def operation(
     """
 
     def wrap(function: Callable[Concatenate[Context, P], T]) -> Operation[P, T]:
-        return Operation(function, method, path, scope, tag, status, made, lines, body)
+        return Operation(function, method, path, scopes, tag, status, made, lines, body)
 
     return wrap

@@ -18,7 +18,7 @@ from arena.play.rounds import overview as rounds
 from arena.queries import scoreboard, softplay
 from arena.queries import tournaments as queries
 from arena.store.models import TournamentState
-from arena.tournaments import changing, corrections, creation, events, lifecycle, overview
+from arena.tournaments import admission, changing, corrections, creation, events, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
@@ -139,9 +139,15 @@ def tournament_head(context: Context, tournament: Name) -> events.HeadShown:
     body="fields",
 )
 def create_tournament(context: Context, fields: Fields) -> Changed:
-    """Create a tournament, which is yours; it is not started yet."""
+    """Create a tournament, which is yours; it is not started yet.
+
+    If it is rated, other people's bots that are not open to you are invited, and play once their authors
+    enter them.
+    """
     status = creation.create(context.storage, context.actor, make_spec(fields), context.now)
-    return _changed(status, list_warnings(context.storage, status.tournament))
+    invited = admission.invited_to(context.storage, status.tournament)
+    warnings = [*creation.invited_text(invited), *list_warnings(context.storage, status.tournament)]
+    return _changed(status, warnings)
 
 
 @operation("POST", "/tournaments/preview", KeyScope.TOURNAMENTS, tag="tournaments", body="fields")

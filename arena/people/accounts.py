@@ -7,7 +7,7 @@ from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.actors import HOUSE, Actor, Role
+from arena.actors import HOUSE, RANKS, SCOPES, Actor, Role
 from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, TakenError
 from arena.people.audit import record
@@ -57,9 +57,11 @@ def create_account(
 ) -> AccountInfo:
     """Make an account, and an owner of its name if there is none; the account manages that owner's bots.
 
-    Without a password it can only be used with keys. Raise NotAllowed, SpecError, TakenError.
+    Without a password it can only be used with keys. A key needs all scopes of the role. Raise NotAllowed,
+    SpecError, TakenError.
     """
     actor.require(Role.OPERATOR, "make accounts")
+    actor.require_scopes(SCOPES[role], f"make an account of an {role}")
     if role is Role.ANONYMOUS:
         raise SpecError("role", f"must be one of {', '.join(list(Role)[1:])}")
     _check_free_name(name)
@@ -182,7 +184,8 @@ def change_account(
     """Change what is not None of an account: all of it, or nothing if some of it is refused.
 
     With a new password it is signed out of all browsers. While it is disabled, its keys and browsers are
-    refused; its bots play on. Raise NotAllowed, SpecError, UnknownError, StateError, TooMany.
+    refused; its bots play on. A key that lets somebody in, by a role, a password or by enabling the account,
+    needs all scopes of the account's role. Raise NotAllowed, SpecError, UnknownError, StateError, TooMany.
     """
     actor.require(Role.OPERATOR, "change accounts")
     if role is Role.ANONYMOUS:
@@ -190,6 +193,9 @@ def change_account(
     hashed = None if password is None else hash_password(password)
     with storage.write() as tx:
         account = find_account(tx, name)
+        raised = role is not None and RANKS.index(role) > RANKS.index(account.role)
+        if raised or password is not None or disabled is False:
+            actor.require_scopes(SCOPES[role or account.role], f"let somebody in as {name}")
         if role is not None:
             account.role = role
             record(tx, actor, "account.role", name, now, role=role)

@@ -68,7 +68,8 @@ def create_key(
 ) -> MadeKey:
     """Make a key of the actor's account, valid for ``expires_in`` days, or without limit if that is None.
 
-    A key cannot create one with scopes that it lacks. Raise NotAllowed, SpecError, TakenError.
+    A key cannot create one with scopes that it lacks, nor one that outlasts it. Raise NotAllowed, SpecError,
+    TakenError.
     """
     actor.require(Role.AUTHOR, "make keys")
     if actor.account_id is None:
@@ -87,7 +88,7 @@ def create_key(
         name=name,
         key_hash=hash_token(key),
         scopes=list(chosen),
-        expires_at=expiry(now, expires_in),
+        expires_at=_earlier(expiry(now, expires_in), actor.expires_at),
         created_at=now,
     )
     try:
@@ -97,6 +98,11 @@ def create_key(
     except IntegrityError:
         raise TakenError(f"there already is a key {name}; names of keys are never used again") from None
     return MadeKey(name, chosen, key, row.expires_at)
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    """Return the earlier of two times, of which None is never."""
+    return min((time for time in (one, other) if time is not None), default=None)
 
 
 def list_keys(storage: Storage, actor: Actor) -> list[KeyInfo]:
@@ -130,7 +136,7 @@ def holder_of(storage: Storage, key: str, now: datetime) -> Actor | None:
     if actor is None:
         return None
     _use(storage, row, now)
-    return actor.limited(frozenset(map(KeyScope, row.scopes)))
+    return actor.limited(frozenset(map(KeyScope, row.scopes)), row.expires_at)
 
 
 def _use(storage: Storage, row: ApiKey, now: datetime) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, update
 from sqlmodel import col, select
 
-from arena.actors import RANKS, Actor, Role
+from arena.actors import RANKS, SCOPES, Actor, Role
 from arena.errors import NotAllowed, SpecError, UnknownError
 from arena.people.acting import actor_of
 from arena.people.audit import record
@@ -70,11 +70,12 @@ class Invitations:
 def invite(storage: Storage, actor: Actor, role: Role, now: datetime, owner: str | None = None) -> Invited:
     """Make an invitation: operators invite anybody, members of an owner only authors who join that owner.
 
-    Raise NotAllowed, SpecError, UnknownError.
+    A key needs all scopes that whoever uses it will have. Raise NotAllowed, SpecError, UnknownError.
     """
     if role is Role.ANONYMOUS:
         raise SpecError("role", f"must be one of {', '.join(RANKS[1:])}")
     _require(actor, role, owner)
+    actor.require_scopes(SCOPES[role], f"invite an {role}")
     with storage.write() as tx:
         owner_id = None if owner is None else find_owner(tx, owner).id
         number, code = _add(tx, actor, role, now, owner_id)

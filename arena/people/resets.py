@@ -7,7 +7,7 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.actors import Actor, Role
+from arena.actors import SCOPES, Actor, Role
 from arena.errors import SpecError, StateError
 from arena.people.accounts import find_account, sign_out_everywhere
 from arena.people.acting import actor_of
@@ -39,13 +39,15 @@ class MadeReset:
 def offer_reset(storage: Storage, actor: Actor, name: str, now: datetime, page: str) -> MadeReset:
     """Make a code for an account, which replaces an earlier one; ``page`` is where it is used.
 
-    The password stays as it is until then. Raise NotAllowed, UnknownError, StateError.
+    The password stays as it is until then. A key needs all scopes of the account's role. Raise NotAllowed,
+    UnknownError, StateError.
     """
     actor.require(Role.OPERATOR, "reset passwords")
     code = new_token("reset")
     try:
         with storage.write() as tx:
             account = find_account(tx, name)
+            actor.require_scopes(SCOPES[account.role], f"let somebody in as {name}")
             if account.disabled_at is not None:
                 raise StateError(f"account {name} is disabled; enable it first")
             changed(tx, delete(PasswordReset).where(col(PasswordReset.account_id) == account.id))

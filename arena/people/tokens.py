@@ -13,7 +13,7 @@ from sqlalchemy import or_, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.actors import Actor, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, StorageError, TakenError
 from arena.people.audit import record
@@ -186,6 +186,7 @@ def create_token(
     check_name("name", name)
     if scope not in list(Scope):
         raise SpecError("scope", f"{scope!r} is none of {', '.join(Scope)}")
+    _require_reader(actor, Scope(scope))
     token = new_token(scope)
     row = Token(
         name=name,
@@ -201,6 +202,12 @@ def create_token(
     except IntegrityError:
         raise TakenError(f"there already is a token {name}") from None
     return MadeToken(name, Scope(scope), token)
+
+
+def _require_reader(actor: Actor, scope: Scope) -> None:
+    """Raise NotAllowed for a key that must not read logs, as an organiser's token lets its holder."""
+    if scope is Scope.ORGANISER:
+        actor.require_scopes((KeyScope.READ,), "make a token that reads logs")
 
 
 def list_tokens(storage: Storage, actor: Actor) -> list[TokenInfo]:
@@ -226,6 +233,7 @@ def rotate_token(
         row = tx.exec(select(Token).where(Token.name == name)).first()
         if row is None:
             raise unknown(tx, "token", name, col(Token.name))
+        _require_reader(actor, row.scope)
         token = new_token(row.scope)
         values = {"token_hash": hash_token(token), "expires_at": expiry(now, expires_in)}
         good = (col(Token.id) == row.id, col(Token.revoked_at).is_(None))

@@ -1,13 +1,13 @@
-"""What authors see of all their bots at a glance, and the requests of these that wait for an answer."""
+"""What authors see of all their bots at a glance: with requests, and invitations, that wait for an answer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement
 from sqlalchemy import select as select_columns
-from sqlmodel import col, func, select
+from sqlmodel import col, func, or_, select
 
 from arena.actors import Actor
 from arena.bots.versions import VersionInfo, select_infos, token_problem, versions_for
@@ -20,9 +20,11 @@ from arena.store.models import (
     BotLogEntry,
     BotVersion,
     Entrant,
+    EntryInvitation,
     EntryRequest,
     EntryState,
     League,
+    LeagueMember,
     Match,
     MatchState,
     Owner,
@@ -32,7 +34,8 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction
-from arena.tournaments.admission import RequestShown, shown
+from arena.tournaments.admission import InvitationShown, RequestShown, invitation_shown, shown
+from arena.tournaments.entry import takes_entries
 from arena.tournaments.referees import Ask, find_connected
 from referee.matches.journal import EntryKind
 
@@ -40,7 +43,7 @@ MOST = 100
 """How many bots are shown at most: those with the newest versions."""
 
 REQUESTS = 50
-"""How many of the latest requests are shown."""
+"""How many of the latest requests, and invitations, are shown."""
 
 ENDS = (EntryKind.LEFT, EntryKind.LOST, EntryKind.REFUSED)
 """Entries that say why a bot is not connected."""
@@ -90,6 +93,16 @@ class OwnRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnInvitation:
+    """An invitation of a bot of one's own, or of all of an owner, to a tournament or a league."""
+
+    tournament: str | None
+    league: str | None
+    """The one that it is to; the other is None."""
+    invitation: InvitationShown
+
+
+@dataclass(frozen=True, slots=True)
 class OwnBots:
     """Bots of one's own at a glance."""
 
@@ -97,6 +110,8 @@ class OwnBots:
     """By name; at most 100, those with the newest versions."""
     requests: list[OwnRequest]
     """The latest requests of these that were not approved, the newest first."""
+    invitations: list[OwnInvitation]
+    """The latest invitations that nobody has used, the newest first; entering the bot accepts one."""
 
 
 class _Version(NamedTuple):
@@ -246,3 +261,60 @@ def _requests(tx: Transaction, actor: Actor, bot: str | None) -> Iterator[OwnReq
     )
     for request, tournament, league in tx.exec(rows):
         yield OwnRequest(tournament, league, shown(request))
+
+
+def own_invitations(storage: Storage, actor: Actor, bot: str | None = None) -> list[OwnInvitation]:
+    """Return the latest invitations of the actor's bots, or of one of them, that can be used and were not."""
+    with storage.read() as tx:
+        return [*_invitations(tx, {bot.partition("/")[0]} if bot else actor.owners, bot)]
+
+
+def _invitations(tx: Transaction, owners: Set[str], bot: str | None) -> Iterator[OwnInvitation]:
+    invited = col(EntryInvitation.invited)
+    named = [invited == bot] if bot else [invited.startswith(f"{owner}/") for owner in owners]
+    columns: tuple[Any, ...] = (EntryInvitation, Tournament, League)
+    rows = (
+        select_columns(*columns)
+        .join(Tournament, col(Tournament.id) == EntryInvitation.tournament_id, isouter=True)
+        .join(League, col(League.id) == EntryInvitation.league_id, isouter=True)
+        .where(or_(invited.in_(owners), *named))
+        .order_by(col(EntryInvitation.id).desc())
+        .limit(REQUESTS)
+    )
+    found = [row for row in tx.execute(rows) if row[1] is None or takes_entries(row[1])]
+    inside = _inside(
+        tx, owners, [row.tournament_id for row, *_ in found], [row.league_id for row, *_ in found]
+    )
+    for row, tournament, league in found:
+        if (row.tournament_id, row.league_id, row.invited) not in inside:
+            names = (tournament and tournament.name, league and league.name)
+            yield OwnInvitation(*names, invitation_shown(row))
+
+
+def _inside(
+    tx: Transaction, owners: Set[str], tournaments: Sequence[int | None], leagues: Sequence[int | None]
+) -> set[tuple[int | None, int | None, str]]:
+    """Return the bots of these owners, and the owners, that are in these tournaments and leagues."""
+    entered: tuple[Any, ...] = (Entrant.tournament_id, BotVersion.name)
+    playing = (
+        select_columns(*entered)
+        .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .join(Owner, col(Owner.id) == Bot.owner_id)
+        .where(col(Entrant.tournament_id).in_(tournaments), col(Entrant.withdrawn_after).is_(None))
+        .where(col(Owner.name).in_(owners))
+    )
+    joined: tuple[Any, ...] = (LeagueMember.league_id, LeagueMember.name)
+    members = (
+        select_columns(*joined)
+        .join(Owner, col(Owner.id) == LeagueMember.owner_id)
+        .where(col(LeagueMember.league_id).in_(leagues), col(LeagueMember.left_at).is_(None))
+        .where(col(Owner.name).in_(owners))
+    )
+    inside = [(tournament, None, name) for tournament, name in tx.execute(playing)]
+    inside += [(None, league, name) for league, name in tx.execute(members)]
+    return {
+        (tournament, league, part)
+        for tournament, league, name in inside
+        for part in (name.partition("@")[0], name.partition("/")[0])
+    }

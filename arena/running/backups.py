@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, make_url
 
-from arena.actors import Actor, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.errors import SettingsError, StateError, StorageError
 from arena.host.files import draft_beside, is_special, keep_private, require_free, written_path
 from arena.host.settings import Settings
@@ -127,6 +127,7 @@ def open_backup(storage: Storage, settings: Settings, actor: Actor, now: datetim
     Raise NotAllowed, StorageError, and StateError if the database is a server.
     """
     actor.require(Role.OPERATOR, BACK_UP)
+    actor.require_scopes((KeyScope.READ,), BACK_UP)
     with draft_beside(settings.data / "download.db") as file:
         backup(settings, file, force=True)
         opened = file.open("rb")

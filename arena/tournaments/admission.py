@@ -10,18 +10,20 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, delete
+from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.actors import Actor, Role
-from arena.bots.versions import find_all_versions
+from arena.actors import HOUSE, Actor, KeyScope, Role
+from arena.bots.descriptions import EVERYBODY
+from arena.bots.versions import AT_ONCE, find_all_versions
 from arena.core.pairing import owner_of
 from arena.core.specs import Entries
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.people.audit import record
-from arena.store.models import EntryInvitation, EntryRequest, EntryState, League, Owner, Tournament
+from arena.store.models import Bot, EntryInvitation, EntryRequest, EntryState, League, Owner, Tournament
 from arena.store.storage import Storage, Transaction, changed
 from arena.store.suggestions import unknown
-from arena.tournaments.overview import C, Find, organised
+from arena.tournaments.overview import C, Find, find_tournament, organised
 from arena.webhooks.outbox import emit
 
 LONGEST_REASON = 300
@@ -125,6 +127,35 @@ def admits(tx: Transaction, actor: Actor, contest: Contest, bot: str) -> bool:
     if request.state == EntryState.ASKED:
         raise TakenError(f"{bot} has asked to {_enter(contest)} {whose} and has no answer yet")
     return True
+
+
+def not_agreed(tx: Transaction, actor: Actor, bots: Sequence[str]) -> list[str]:
+    """Return which of these bots, or versions, the actor may not enter in rated tournaments on its own.
+
+    Those are other people's, unless their authors have opened them to it; house bots are the arena's.
+    """
+    own = frozenset[str]()
+    if KeyScope.BOTS in actor.scopes:
+        if actor.role is Role.OPERATOR:
+            return []
+        own = actor.owners
+    foreign = [bot for bot in bots if owner_of(bot) not in own and owner_of(bot) != HOUSE]
+    opened = _opened_to(tx, actor, list({owner_of(bot): None for bot in foreign}))
+    return [bot for bot in foreign if bot.partition("@")[0] not in opened]
+
+
+def _opened_to(tx: Transaction, actor: Actor, owners: Sequence[str]) -> set[str]:
+    """Return the bots of these owners that the actor may enter."""
+    columns: tuple[Any, ...] = (Owner.name, Bot.name, Bot.open_to)
+    bots = (
+        select_columns(*columns).join(Bot, col(Bot.owner_id) == Owner.id).where(col(Bot.open_to).is_not(None))
+    )
+    return {
+        f"{owner}/{bot}"
+        for at in range(0, len(owners), AT_ONCE)
+        for owner, bot, open_to in tx.execute(bots.where(col(Owner.name).in_(owners[at : at + AT_ONCE])))
+        if not {actor.account, EVERYBODY}.isdisjoint(open_to)
+    }
 
 
 def _is_invited(tx: Transaction, contest: Contest, bot: str) -> bool:
@@ -235,21 +266,25 @@ def invite(
     """
     with storage.write() as tx:
         contest = organised(tx, actor, find, name, "invite to")
-        kind = kind_of(contest)
-        if contest.entries == "open":
-            raise StateError(f"{kind} {name} is open: bots of all authors may {_enter(contest)}")
         if not 1 <= len(invited) <= MOST_INVITED:
             raise SpecError("invited", f"must be 1 to {MOST_INVITED} owners or bots")
-        known = {row.invited for row in _invitations(tx, contest)}
-        for bot in dict.fromkeys(invited):
+        for bot in invited:
             _require_known(tx, bot)
-            if bot not in known:
-                row = EntryInvitation(invited=bot, invited_by=actor.account, invited_at=now)
-                setattr(row, f"{kind}_id", contest.id)
-                tx.add(row)
-                record(tx, actor, f"{kind}.invite", name, now, invited=bot)
-        tx.flush()
+        invite_in(tx, actor, contest, invited, now)
         return _shown_to(tx, actor, contest)
+
+
+def invite_in(tx: Transaction, actor: Actor, contest: Contest, invited: Sequence[str], now: datetime) -> None:
+    """Add the invitations of these owners or bots that are not there yet."""
+    kind = kind_of(contest)
+    before = {row.invited for row in _invitations(tx, contest)}
+    for name in dict.fromkeys(invited):
+        if name not in before:
+            row = EntryInvitation(invited=name, invited_by=actor.account, invited_at=now)
+            setattr(row, f"{kind}_id", contest.id)
+            tx.add(row)
+            record(tx, actor, f"{kind}.invite", contest.name, now, invited=name)
+    tx.flush()
 
 
 def _require_known(tx: Transaction, invited: str) -> None:
@@ -290,7 +325,7 @@ def _shown_to(tx: Transaction, actor: Actor, contest: Contest) -> EntriesShown:
         contest.entries,
         contest.owner_limit,
         [
-            InvitationShown(invitation.invited, invitation.invited_by, invitation.invited_at)
+            invitation_shown(invitation)
             for invitation in _invitations(tx, contest)
             if everything or owner_of(invitation.invited) in actor.owners
         ],
@@ -302,9 +337,20 @@ def _shown_to(tx: Transaction, actor: Actor, contest: Contest) -> EntriesShown:
     )
 
 
+def invited_to(storage: Storage, tournament: str) -> list[str]:
+    """Return the owners and bots that are invited to a tournament, by name. Raise UnknownError."""
+    with storage.read() as tx:
+        return [row.invited for row in _invitations(tx, find_tournament(tx, tournament))]
+
+
 def _invitations(tx: Transaction, contest: Contest) -> Sequence[EntryInvitation]:
     of_it = select(EntryInvitation).where(_of(contest, EntryInvitation))
     return tx.exec(of_it.order_by(EntryInvitation.invited)).all()
+
+
+def invitation_shown(row: EntryInvitation) -> InvitationShown:
+    """Return an invitation in the form in which it is shown."""
+    return InvitationShown(row.invited, row.invited_by, row.invited_at)
 
 
 def shown(request: EntryRequest) -> RequestShown:

@@ -23,6 +23,7 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction, changed
+from arena.tournaments.admission import not_agreed
 from arena.tournaments.creation import check_terms, terms_of
 from arena.tournaments.lifecycle import lock_open
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
@@ -83,7 +84,7 @@ def change(
     with storage.write() as tx:
         tournament = _lock_waiting(tx, actor, name, now, "change")
         before, label = _fields(tx, tournament), _label(tx, tournament)
-        spec, ruleset, _ = as_changed(tx, tournament, fields)
+        spec, ruleset, _ = as_changed(tx, actor, tournament, fields)
         for column, value in terms_of(tx, spec, ruleset, now).items():
             setattr(tournament, column, value)
         tournament.problem = None  # what kept it from starting by itself may be mended
@@ -97,7 +98,7 @@ def change(
 
 
 def as_changed(
-    tx: Transaction, tournament: Tournament, fields: Mapping[str, object]
+    tx: Transaction, actor: Actor, tournament: Tournament, fields: Mapping[str, object]
 ) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
     """Return what a tournament would be with these fields, its ruleset and its entrants.
 
@@ -109,7 +110,10 @@ def as_changed(
             raise SpecError(field, why)
     entered = _staying(tx, tournament)
     asked = {**before, **fields, "entrants": [version.name for version in entered]}
-    return check_terms(make_spec(asked), lambda: entered)
+    spec = make_spec(asked)
+    if spec.rated and not tournament.rated and (foreign := not_agreed(tx, actor, spec.entrants)):
+        raise SpecError("rated", f"must stay false: {', '.join(foreign)} entered for unrated play")
+    return check_terms(spec, lambda: entered)
 
 
 def compare(tx: Transaction, tournament: Tournament, spec: TournamentSpec, ruleset: Ruleset) -> list[Change]:

@@ -24,7 +24,7 @@ from arena.errors import ArenaError, SpecError, StateError, TakenError, UnknownE
 from arena.people.audit import record
 from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction
-from arena.tournaments.admission import check_owner_limit
+from arena.tournaments.admission import check_owner_limit, invite_in, not_agreed
 from arena.tournaments.overview import TournamentStatus, status_of
 from referee.deals.shuffle import seed_hash
 from referee.errors import Problem
@@ -76,19 +76,45 @@ def create(
 ) -> TournamentStatus:
     """Create a tournament, not yet started; ``seed`` is drawn if it is not given.
 
-    Raise RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError,
+    If it is rated, other people's bots that are not open to the actor are invited instead of entered. Raise
+    RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError,
     NotAllowed.
     """
     actor.require(Role.ORGANISER, "create tournaments")
     try:
         with storage.write() as tx:
+            spec, invited = agreed_only(tx, actor, spec, now)
             tournament = create_in(tx, spec, now, seed, actor.account_id)
             record(tx, actor, "tournament.create", spec.name, now, format=spec.format)
+            invite_in(tx, actor, tournament, invited, now)
             return status_of(tx, tournament)
     except IntegrityError:
         raise TakenError(
             f"{spec.name}: somebody else created the same at the same moment; try again"
         ) from None
+
+
+def agreed_only(
+    tx: Transaction, actor: Actor, spec: TournamentSpec, now: datetime
+) -> tuple[TournamentSpec, list[str]]:
+    """Return a tournament without the entrants that the actor may not enter on its own, and those bots.
+
+    Raise what ``create`` raises for them.
+    """
+    foreign = not_agreed(tx, actor, spec.entrants) if spec.rated else []
+    if not foreign:
+        return spec, []
+    _find_entrants(tx, foreign, now)
+    left = tuple(bot for bot in spec.entrants if bot not in {*foreign})
+    bots = dict.fromkeys(bot.partition("@")[0] for bot in foreign)
+    return spec.model_copy(update={"entrants": left}), [*bots]
+
+
+def invited_text(bots: Sequence[str]) -> list[str]:
+    """Return what to say about bots that are invited instead of entered: a line, or none."""
+    if not bots:
+        return []
+    return [f"invited, not entered, as their authors decide about rated play: {', '.join(bots)}"]
 
 
 def create_in(

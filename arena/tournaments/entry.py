@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import update
 from sqlmodel import col, func, select
 
-from arena.actors import Actor, Role
+from arena.actors import ALL_SCOPES, Actor, Role
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_versions, token_problem
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Format, Setup
@@ -27,6 +27,8 @@ from arena.tournaments.admission import (
     check_owner_limit,
     find_request,
     find_waiting,
+    invite_in,
+    not_agreed,
     require_request,
     shown,
 )
@@ -41,28 +43,44 @@ ENTERED, LEFT = "entered once it is locked or started", "left once it is locked 
 """What formats that are planned as a whole do not allow."""
 
 
-def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int | None:
+Waiting = Literal["asked", "invited"]
+"""Who decides about a bot that has not entered yet: the organiser, or its author."""
+
+
+def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int | Waiting:
     """Enter a bot into a tournament, again if it has withdrawn; return the first round that it then plays in.
 
     That round never comes if the tournament ends before. The bot scores nothing in rounds that it misses, and
-    keeps what it scored before it withdrew. ``ask`` asks the referees whether it can play. Return None if the
-    organiser decides, and has now been asked. Raise NotAllowed, UnknownError, SpecError for a bot that cannot
-    play, TakenError if it is in the tournament or has asked already, StateError.
+    keeps what it scored before it withdrew. ``ask`` asks the referees whether it can play. Return ``asked``
+    if the organiser decides, and ``invited`` if the organiser asks and the author has not agreed to rated
+    play. Raise NotAllowed, UnknownError, SpecError for a bot that cannot play, TakenError if it is in the
+    tournament or has asked already, StateError.
     """
     _require_maybe_theirs(actor, bot, "enter")
     require_able(storage, name, now, ask, bot)
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.late_entry, ENTERED)
-        _require_theirs(actor, tournament, bot, "enter")
+        actor.require_bot_or_contest(owner_of(bot), tournament.organiser_id, f"enter {bot}")
         [version] = find_versions(tx, [bot], now)
         _require_not_in_it(tx, tournament, version, now)
         admitted = admits(tx, actor, tournament, version.name)
         for check in CHECKS:
             check(tx, tournament, version, now)
+        if not _agreed(tx, actor, tournament, version):
+            invite_in(tx, actor, tournament, [version.name.partition("@")[0]], now)
+            return "invited"
         if not admitted:
             ask_to_enter(tx, actor, tournament, version.name, now)
-            return None
+            return "asked"
         return _enter(tx, actor, tournament, version, now)
+
+
+def _agreed(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion) -> bool:
+    """Return whether a version may be rated: its author asks, asked before, or has opened it to the actor."""
+    if not tournament.rated or not not_agreed(tx, actor, [version.name]):
+        return True
+    request = find_request(tx, tournament, version.name)
+    return request is not None and request.state != EntryState.APPROVED  # then it has withdrawn since
 
 
 def _enter(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion, now: datetime) -> int:
@@ -104,8 +122,9 @@ class Prospect:
     tournament: str
     bot: str
     """The version that would play."""
-    answer: Literal["enter", "ask", "no"]
-    """``enter``: it may at once. ``ask``: it may once the organiser has approved it."""
+    answer: Literal["enter", "ask", "invite", "no"]
+    """``enter``: it may at once. ``ask``: it may once the organiser has approved it. ``invite``: once its
+    author has entered it, since the tournament is rated and the bot is not open to you."""
     reasons: Sequence[str]
     """All reasons against it; empty unless the answer is ``no``."""
     entries: Entries
@@ -131,7 +150,8 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
         require_able(storage, name, now, ask, bot)
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
-        _require_theirs(actor, tournament, bot, "enter")
+        if not actor.organises(tournament.organiser_id):
+            actor.require_owner(owner_of(bot), f"enter {bot}")
         [version] = find_versions(tx, [bot], now)
         admitted = False
         with _collecting(against):
@@ -142,10 +162,11 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
             with _collecting(against):
                 check(tx, tournament, version, now)
         request = find_request(tx, tournament, version.name)
+        agreed = _agreed(tx, replace(actor, scopes=ALL_SCOPES), tournament, version)
         return Prospect(
             tournament=name,
             bot=version.name,
-            answer="no" if against else "enter" if admitted else "ask",
+            answer="no" if against else "ask" if not admitted else "enter" if agreed else "invite",
             reasons=list(dict.fromkeys(against)),
             entries=tournament.entries,
             owner_limit=tournament.owner_limit,
@@ -192,12 +213,6 @@ def lets_leave(tournament: Tournament) -> bool:
 def _require_maybe_theirs(actor: Actor, bot: str, what: str) -> None:
     """Raise NotAllowed if it is clear, before any look-up, that neither bot nor tournament is the actor's."""
     if actor.role is not Role.ORGANISER:
-        actor.require_owner(owner_of(bot), f"{what} {bot}")
-
-
-def _require_theirs(actor: Actor, tournament: Tournament, bot: str, what: str) -> None:
-    """Raise NotAllowed unless the tournament or the bot is the actor's."""
-    if not actor.organises(tournament.organiser_id):
         actor.require_owner(owner_of(bot), f"{what} {bot}")
 
 
@@ -299,7 +314,7 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
     _require_maybe_theirs(actor, bot, "withdraw")
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, LEFT)
-        _require_theirs(actor, tournament, bot, "withdraw")
+        actor.require_bot_or_contest(owner_of(bot), tournament.organiser_id, f"withdraw {bot}")
         entered = find_entrants(tx, tournament, bot)
         if not entered and _take_back(tx, actor, tournament, bot, now):
             return 0

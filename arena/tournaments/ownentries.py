@@ -100,4 +100,5 @@ def _entry(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, a
     found = may_enter(storage, actor, name, bot, now, ask)
     if found.request is not None and found.request.state is EntryState.ASKED:
         return OwnEntry(bot, "asked", leaves=True)
+    assert found.answer != "invite"  # which is for other people's
     return OwnEntry(bot, found.answer, found.reasons)

@@ -99,12 +99,15 @@ def keep_signed_in(request: Request, answer: Response, session: str) -> None:
 Holder = Annotated[Actor, Depends(holder)]
 
 
-def require_scope(actor: Actor, scope: KeyScope) -> None:
-    """Raise NotSignedIn for an anonymous request, and NotAllowed for a key without the scope."""
-    if actor.role is Role.ANONYMOUS:
+def require_scope(actor: Actor, scopes: tuple[KeyScope, ...]) -> None:
+    """Raise NotSignedIn for an anonymous request, and NotAllowed for a key without any of the scopes.
+
+    Without scopes, anybody may ask.
+    """
+    if scopes and actor.role is Role.ANONYMOUS:
         raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
-    if scope not in actor.scopes:
-        raise NotAllowed(f"this key lacks the scope {scope}")
+    if scopes and actor.scopes.isdisjoint(scopes):
+        raise NotAllowed(f"this key lacks the scope {' or '.join(scopes)}")
 
 
 async def caller(request: Request, holder: Holder) -> str:
@@ -124,12 +127,11 @@ Anybody = Annotated[Actor, Depends(anybody)]
 
 
 @cache
-def allowed(scope: KeyScope | None) -> Callable[..., Awaitable[Context]]:
-    """Return the dependency that makes the context of an operation, if the caller's key has its scope."""
+def allowed(*scopes: KeyScope) -> Callable[..., Awaitable[Context]]:
+    """Return the dependency that makes an operation's context, if the caller's key has one of its scopes."""
 
     async def context(web: Shared, holder: Holder) -> Context:
-        if scope is not None:
-            require_scope(holder, scope)
+        require_scope(holder, scopes)
         return Context(
             storage=web.storage,
             settings=web.settings,

@@ -67,7 +67,7 @@ def _endpoint(operation: Operation[Any, Any]) -> Callable[..., Any]:
         return answer
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    context = Annotated[Context, Depends(allowed(operation.scope))]
+    context = Annotated[Context, Depends(allowed(*operation.scopes))]
     signature = [
         inspect.Parameter("context", keyword, annotation=context),
         inspect.Parameter("response", keyword, annotation=Response),

@@ -91,16 +91,15 @@ class Limits(BaseModel):
     decision_ms: Annotated[int, FormField(LIMITS, "Time for a decision, in ms")] = Field(
         default=1000, ge=1, le=3_600_000
     )
-    """Milliseconds allowed for a decision; at least 100 in a rated tournament, as its organiser may enter
-    any bot."""
+    """Milliseconds allowed for a decision; at least 100 in a rated tournament."""
     join_seconds: Annotated[int, FormField(LIMITS, "Wait for absent bots, in seconds", rare=True)] = Field(
         default=30, ge=1, le=3_600
     )
-    """Seconds to wait for absent bots when a match starts."""
+    """Seconds to wait for absent bots when a match starts; at least 10 in a rated tournament."""
     faults: Annotated[int, FormField(LIMITS, "Faults until a session is forfeited", rare=True)] = Field(
         default=10, ge=1, le=1_000_000
     )
-    """Number of faults at which a bot forfeits the session."""
+    """Number of faults at which a bot forfeits the session; at least 3 in a rated tournament."""
     on_forfeit: Annotated[
         OnForfeit, FormField(LIMITS, "After a forfeit", rare=True, choices=AFTER_FORFEIT)
     ] = "default_action"
@@ -110,7 +109,8 @@ class Limits(BaseModel):
     bank_ms: Annotated[int, FormField(LIMITS, "Bank of a seat, in ms")] = Field(
         default=0, ge=0, le=86_400_000
     )
-    """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank."""
+    """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank. In a rated
+    tournament at least 100, and 1000 for each deal of the session, less ten times ``increment_ms``."""
     increment_ms: Annotated[int, FormField(LIMITS, "Increment of the bank, in ms")] = Field(
         default=0, ge=0, le=3_600_000
     )
@@ -118,14 +118,15 @@ class Limits(BaseModel):
     credit_ms: Annotated[int, FormField(LIMITS, "Credit for the network, in ms", rare=True)] = Field(
         default=100, ge=0, le=60_000
     )
-    """Maximum milliseconds credited to a decision for network delay."""
+    """Maximum milliseconds credited to a decision for network delay; at least 100 in a rated tournament."""
     ask_forced: Annotated[bool, FormField(LIMITS, "Ask without a choice, too", rare=True)] = False
     """Whether bots are asked even if they have no choice."""
     match_seconds: Annotated[int, FormField(LIMITS, "Time for a match, in seconds", rare=True)] = Field(
         default=0, ge=0, le=604_800
     )
     """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. After
-    that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
+    that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit. In a
+    rated tournament at least ``join_seconds`` and 3 for each deal of the match."""
     min_sessions: Annotated[int, FormField(LIMITS, "Sessions at once", rare=True)] = Field(
         default=1, ge=1, le=256
     )

@@ -137,6 +137,9 @@ class Season:
         random = self.random
         entrants = random.sample(self._bots, random.randint(self._ruleset.players, len(self._bots)))
         format, duplicate = random.choice(FORMATS), random.random() < 0.25
+        rated, sessions = random.random() < 0.8, random.randint(1, 3)
+        deals = None if duplicate else random.randint(1, 3)
+        whole = sessions * (deals or 1)
         has_rounds = format in ("swiss", "continuous") or (format != "knockout" and random.random() < 0.5)
         return {
             "name": name,
@@ -144,22 +147,22 @@ class Season:
             "ruleset": self._ruleset.to_object(),
             "entrants": entrants,
             "rounds": random.randint(1, 3) if has_rounds else None,
-            "sessions": random.randint(1, 3),
-            "deals": None if duplicate else random.randint(1, 3),
+            "sessions": sessions,
+            "deals": deals,
             "duplicate": duplicate,
-            "rated": random.random() < 0.9,
+            "rated": rated,
             "allow_same_owner": random.random() < 0.5,
             "confirm": random.random() < 0.3,
             "beacon": random.choice((None, None, "drand round 4829341")),
-            "join_seconds": 2,
-            "faults": random.choice((1, 2, 4)),
+            "join_seconds": 10,
+            "faults": random.choice((3, 4, 5) if rated else (1, 2, 4)),
             "on_forfeit": random.choice(("default_action", "stand_in", "end_session")),
-            "credit_ms": random.choice((0, 100)),
+            "credit_ms": random.choice((100, 200) if rated else (0, 100)),
             "ask_forced": random.random() < 0.3,
             "decision_ms": random.choice((1000, 1000, 100)),
-            "match_seconds": random.choice((0, 3, 3)),
-            "bank_ms": (bank := random.choice((0, 0, 150, 2000))),
-            "increment_ms": random.choice((0, 50)) if bank else 0,
+            "match_seconds": random.choice((0, *(2 * (10 + 3 * whole if rated else 11,)))),
+            "bank_ms": (bank := random.choice((0, 0, 500 * (deals or 1)) if rated else (0, 0, 150, 2000))),
+            "increment_ms": (50 if rated else random.choice((0, 50))) if bank else 0,
         }
 
     def _play(self, match: int) -> None:

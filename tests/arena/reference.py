@@ -416,13 +416,13 @@ def _needed(route: APIRoute, operation: Operation[Any, Any] | None) -> tuple[Seq
     """Return the names of a route's parameters that are not in its path, and the scope that a key needs."""
     if operation is not None:
         if operation.body:
-            return ["the body"], operation.scope.value if operation.scope else ""
+            return ["the body"], " or ".join(operation.scopes)
         names = [
             one.parts.query if one.parts else one.name
             for one in operation.parameters.values()
             if not operation.in_path(one) or (one.parts and one.parts.query)
         ]
-        return names, operation.scope.value if operation.scope else ""
+        return names, " or ".join(operation.scopes)
     sent = (
         []
         if route.body_field is None

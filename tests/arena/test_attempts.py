@@ -242,7 +242,7 @@ def test_lost_deals_when_the_event_makes_no_sense_then_verify_says_so(
 def test_claim_when_the_banks_after_a_deal_are_damaged_then_it_goes_on_after_one_with_banks(
     world: World,
 ) -> None:
-    world.advance(world.tournament(4, sessions=1, deals=4, bank_ms=1000).id)
+    world.advance(world.tournament(4, sessions=1, deals=4, bank_ms=4000).id)
     match_id = world.messages[0]
     for bank in (1000, 900):
 

@@ -47,6 +47,8 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
     for owner in ("ann", "bob", "cy", "dee"):
         register_version(storage, Actor(Role.AUTHOR, owner, frozenset({owner})), f"{owner}/a", now)
     create_account(storage, ROOT, "ora", Role.ORGANISER, now)
+    for owner in ("ann", "bob", "cy", "dee"):
+        describe(storage, Actor(Role.AUTHOR, owner, frozenset({owner})), f"{owner}/a", now, open_to=["ora"])
     names = [f"{owner}/a@1" for owner in ("bob", "cy", "dee")]
     creation.create(storage, ORA, world.spec([*names, "ann/a@1"], format="swiss", rounds=2), now)
     lifecycle.start(storage, ORA, "cup", now, nobody_asked)
@@ -55,7 +57,7 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
     entry.withdraw(storage, ANN, "cup", "ann/a", now)
     closing.cancel(storage, ROOT, "cup", now)
     create_token(storage, ROOT, "worker-1", "worker", now)
-    assert noted(storage)[5:] == [
+    assert noted(storage)[9:] == [
         ("organiser ora", "tournament.create", "cup"),
         ("organiser ora", "tournament.start", "cup"),
         ("organiser ora", "tournament.pause", "cup"),

@@ -53,7 +53,7 @@ def test_description_when_it_is_changed_then_the_rest_stays_and_the_audit_has_it
     storage: Storage, bot: str, language: str | None, link: str | None, after: tuple[str | None, str | None]
 ) -> None:
     ann = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
-    assert describe(storage, ann, bot, NOW, language, link) == Description(bot, *after)
+    assert describe(storage, ann, bot, NOW, language, link) == Description(bot, *after, open_to=[])
     assert told(storage) == [after]
     change = changes(storage, ROOT, ChangeQuery()).entries[0]
     assert (change.actor, change.action, change.subject) == (ann.who, "bot.describe", bot)

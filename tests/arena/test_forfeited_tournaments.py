@@ -29,7 +29,7 @@ FORMATS: dict[str, dict[str, object]] = {
     "knockout": {},
     "continuous": {"rounds": 2},
 }
-LIMITS = {"decision_ms": 5000, "join_seconds": 2, "faults": 3, "sessions": 4, "deals": 2}
+LIMITS = {"decision_ms": 5000, "join_seconds": 10, "faults": 3, "sessions": 4, "deals": 2}
 each_mode = pytest.mark.parametrize("mode", get_args(OnForfeit))
 
 

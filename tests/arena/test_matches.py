@@ -61,13 +61,13 @@ def test_claim_when_taken_then_its_sessions_have_the_published_seeds(world: Worl
 
 
 def test_claim_when_the_tournament_has_clocks_of_its_own_then_the_referee_is_told(world: World) -> None:
-    clocks = {"decision_ms": 900, "bank_ms": 60_000, "increment_ms": 50, "credit_ms": 7, "ask_forced": True}
-    more = {"join_seconds": 5, "faults": 3, "on_forfeit": "stand_in"}
+    clocks = {"decision_ms": 900, "bank_ms": 60_000, "increment_ms": 50, "credit_ms": 107, "ask_forced": True}
+    more = {"join_seconds": 15, "faults": 3, "on_forfeit": "stand_in"}
     more |= {"match_seconds": 90, "min_sessions": 4}
     world.advance(world.tournament(4, **more, **clocks).id)
     limits = claim(world, world.messages[0]).spec.limits
     assert limits.model_dump() == clocks | {
-        "join_seconds": 5,
+        "join_seconds": 15,
         "faults": 3,
         "on_forfeit": "stand_in",
         "match_seconds": 90,

@@ -83,7 +83,7 @@ def nobody(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
     """Play at a referee to which no bot is connected."""
     harness = Harness()
     match = harness.open(spec)
-    harness.advance(3)
+    harness.advance(11)
     yield from match.take_results()
 
 
@@ -92,7 +92,7 @@ RUNS = {
     "two-absent": played_with(lambda number: number > 2),
     "failing": failing,
     "nobody": nobody,
-    "overrun": played_with(_2=0.6),
+    "overrun": played_with(_2=2),
 }
 
 
@@ -102,9 +102,9 @@ RUNS = {
 def test_ratings_when_bots_forfeit_then_rebuilding_and_verifying_give_the_same(
     world: World, run: str, mode: OnForfeit, duplicate: bool
 ) -> None:
-    limits: dict[str, object] = {"decision_ms": 5000, "join_seconds": 2, "faults": 3, "sessions": 4}
+    limits: dict[str, object] = {"decision_ms": 5000, "join_seconds": 10, "faults": 3, "sessions": 4}
     limits |= {"deals": 1 if duplicate else 2, "duplicate": duplicate, "on_forfeit": mode}
-    limits |= {"match_seconds": 20} if run == "overrun" else {}
+    limits |= {"match_seconds": 34} if run == "overrun" else {}
     world.finish(world.tournament(8, rounds=1, **limits).id, RUNS[run])
     assert rebuild(world.storage).problem is None
     assert check(lines_of(world)).problem is None

@@ -35,7 +35,7 @@ from tests.arena.world import World
 from tests.referee.harness import Harness
 from tests.referee.test_forfeits import fail_when
 
-TERMS: dict[str, Any] = {"decision_ms": 5000, "join_seconds": 2, "faults": 100, "sessions": 4}
+TERMS: dict[str, Any] = {"decision_ms": 5000, "join_seconds": 10, "faults": 100, "sessions": 4}
 
 
 def fumbling(_route: int, spec: MatchSpec) -> Generator[SessionResult]:

@@ -23,7 +23,7 @@ from tests.arena.world import World
 SHORT: dict[str, Any] = {"sessions": 1, "deals": 1}
 
 
-def enter(world: World, bot: str) -> int | None:
+def enter(world: World, bot: str) -> int | entry.Waiting:
     return entry.enter(world.storage, ROOT, "cup", bot, world.clock(), nobody_asked)
 
 
@@ -158,7 +158,7 @@ def test_bot_when_it_comes_back_while_a_round_is_paired_then_that_round_has_it(w
     names = world.register(8)
     cup = world.tournament_of(names, **SHORT, format="swiss", rounds=2)
     withdraw(world, names[0])
-    told: list[int | None] = []
+    told: list[int | entry.Waiting] = []
     late = Interrupted(world.storage, lambda: told.append(enter(world, names[0])))
     world.advance(cup.id, storage=late)
     world.finish(cup.id, play_by_table)

@@ -1,6 +1,7 @@
 """Tournament specs: what is accepted, and what is refused, naming the field."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ entrants = ["ann/greedy", "bob/greedy@2", "cy/random", "dee/random"]
 sessions = 2
 bank_ms = 60000
 increment_ms = 100
-credit_ms = 0
+credit_ms = 150
 ask_forced = true
 require_check = true
 duplicate = true
@@ -74,6 +75,28 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
             {"decision_ms": 99},
             "decision_ms: must be at least 100 in a rated tournament, not 99 (or set rated = false)",
         ),
+        (
+            {"credit_ms": 99, "join_seconds": 9, "faults": 2},
+            "credit_ms: must be at least 100 in a rated tournament, not 99 (or set rated = false); "
+            "join_seconds: must be at least 10 in a rated tournament, not 9 (or set rated = false); "
+            "faults: must be at least 3 in a rated tournament, not 2 (or set rated = false)",
+        ),
+        (
+            {"deals": 5, "sessions": 2, "match_seconds": 59},
+            "match_seconds: must be at least 60 in a rated tournament, not 59 (or set rated = false)",
+        ),
+        (
+            {"deals": 5, "bank_ms": 4999},
+            "bank_ms: must be at least 5000 in a rated tournament, not 4999 (or set rated = false)",
+        ),
+        (
+            {"deals": 5, "bank_ms": 2499, "increment_ms": 50},
+            "bank_ms: must be at least 2500 in a rated tournament, not 2499 (or set rated = false)",
+        ),
+        (
+            {"deals": 5, "bank_ms": 99, "increment_ms": 1000},
+            "bank_ms: must be at least 100 in a rated tournament, not 99 (or set rated = false)",
+        ),
         ({"ask_forced": 1}, "ask_forced: must be true or false, not 1"),
         ({"allow_same_owner": "no"}, "allow_same_owner: must be true or false, not 'no'"),
         ({"require_check": "yes"}, "require_check: must be true or false, not 'yes'"),
@@ -111,7 +134,7 @@ def test_file_when_it_names_a_ruleset_file_then_that_is_beside_it(tmp_path: Path
     (tmp_path / "cup.toml").write_text(FILE)
     spec = load_spec(tmp_path / "cup.toml")
     assert spec.sessions == 2
-    assert (spec.bank_ms, spec.increment_ms, spec.credit_ms) == (60_000, 100, 0)
+    assert (spec.bank_ms, spec.increment_ms, spec.credit_ms) == (60_000, 100, 150)
     assert (spec.ask_forced, spec.require_check, spec.duplicate) == (True, True, True)
     assert spec.options == {"cut": 1}
     assert isinstance(spec.ruleset, dict)
@@ -176,3 +199,18 @@ def test_file_when_several_fields_are_wrong_then_each_has_a_problem_that_names_t
             "5: deals: must be a whole number from 1 to 1000, not 2026-12-01",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"decision_ms": 100, "credit_ms": 100, "join_seconds": 10, "faults": 3},
+        {"deals": 5, "sessions": 2, "match_seconds": 60},
+        {"deals": 5, "bank_ms": 100, "increment_ms": 100},
+        {"duplicate": True, "bank_ms": 1000, "match_seconds": 42},
+        {"rated": False, "decision_ms": 1, "credit_ms": 0, "join_seconds": 1, "faults": 1, "bank_ms": 1},
+        {"rated": False, "join_seconds": 1, "match_seconds": 2},
+    ],
+)
+def test_spec_when_it_grants_as_much_as_rated_play_must_then_it_is_accepted(fields: dict[str, Any]) -> None:
+    assert make_spec(CUP | fields).model_dump(include={*fields}) == fields

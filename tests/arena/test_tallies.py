@@ -155,7 +155,7 @@ def test_tallies_when_a_tournament_is_over_then_they_are_what_its_deals_come_to(
 def test_tallies_when_bots_forfeit_then_deals_without_them_count_for_nobody(
     world: World, run: Run, mode: OnForfeit, duplicate: bool
 ) -> None:
-    limits: dict[str, object] = {"decision_ms": 5000, "join_seconds": 2, "faults": 3, "sessions": 4}
+    limits: dict[str, object] = {"decision_ms": 5000, "join_seconds": 10, "faults": 3, "sessions": 4}
     limits |= {"deals": 1 if duplicate else 2, "duplicate": duplicate, "on_forfeit": mode}
     world.finish(world.tournament(12 if duplicate else 8, rounds=1, **limits).id, run)
     found = kept(world.storage)

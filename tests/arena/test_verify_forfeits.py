@@ -37,7 +37,7 @@ def played_with(
 
 
 def finished(world: World, run: Callable[[int, MatchSpec], Generator[Update]], **fields: object) -> None:
-    limits = {"decision_ms": 5000, "join_seconds": 2, "sessions": 6, "deals": 2}
+    limits = {"decision_ms": 5000, "join_seconds": 10, "sessions": 6, "deals": 2}
     world.finish(world.tournament(4, **limits | fields).id, run)
 
 
@@ -63,7 +63,7 @@ def failing(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
 
 def overrun(world: World) -> list[str]:
     """Export a tournament whose match ran out of time because of its second bot."""
-    finished(world, played_with(_2=0.6), match_seconds=30)
+    finished(world, played_with(_2=0.9), match_seconds=46)
     return lines_of(world)
 
 
@@ -153,7 +153,7 @@ def test_times_of_a_match_when_it_ran_out_of_time_in_two_attempts_then_they_diff
         yield from play_slowly(harness, match, bots, {2: 0.9, 3: 0.6 * whole})
         yield harness.lobby.progress(match)
 
-    finished(world, play_part, match_seconds=3)
+    finished(world, play_part, match_seconds=11, rated=False)
     world.clock.move(60)
     world.finish(1, play_part)
     lines = lines_of(world)
@@ -207,7 +207,7 @@ def test_forfeit_when_the_bot_declined_to_bomb_just_before_its_turn_then_the_exp
         fails = lambda bot, turn: bot.number == number and turn.stage is Stage.PLAY and turn.deal.to_beat  # noqa: E731
         yield from fail_when(harness, match, bots, fails)
 
-    finished(world, fail_in_turn, ruleset="gamesky", faults=1)
+    finished(world, fail_in_turn, ruleset="gamesky", faults=1, rated=False)
     lines = lines_of(world)
     assert check(lines).problem is None
     objects = [json.loads(line) for line in lines]

@@ -5,9 +5,10 @@ import zlib
 from datetime import timedelta
 from hashlib import sha256
 
-from sqlmodel import col, select
+from sqlmodel import col, select, update
 
 from arena.bots import versions
+from arena.bots.descriptions import EVERYBODY
 from arena.core.specs import TournamentSpec, make_spec
 from arena.play.matches import playing
 from arena.play.matches.playing import Run
@@ -15,6 +16,7 @@ from arena.play.rounds import advance
 from arena.queries.tournaments import list_tournaments
 from arena.store.models import (
     ArenaKey,
+    Bot,
     BotVersion,
     Entrant,
     Match,
@@ -26,7 +28,7 @@ from arena.store.models import (
     Session,
     SessionRecords,
 )
-from arena.store.storage import Storage
+from arena.store.storage import Storage, changed
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import nobody_asked
@@ -37,6 +39,12 @@ from tests.referee.support import timeless
 
 LEASE = timedelta(seconds=30)
 SEED = bytes(range(32))
+
+
+def open_bots(storage: Storage) -> None:
+    """Let every organiser enter all bots in rated tournaments."""
+    with storage.write() as tx:
+        changed(tx, update(Bot).values(open_to=[EVERYBODY]))
 
 
 class World:
@@ -51,9 +59,11 @@ class World:
             tx.merge(ArenaKey(name=ArenaKey.DECISIONS, key=DECISION_KEY.public, since=clock()))
 
     def register(self, count: int, owners: int = 4) -> list[str]:
-        """Register ``count`` bots of this many owners."""
+        """Register ``count`` bots of this many owners, which every organiser may enter."""
         names = (f"owner-{number % owners}/bot-{number}" for number in range(count))
-        return [versions.register_version(self.storage, ROOT, name, self.clock()).bot for name in names]
+        bots = [versions.register_version(self.storage, ROOT, name, self.clock()).bot for name in names]
+        open_bots(self.storage)
+        return bots
 
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
         """Return a small round-robin of these entrants, with ``fields`` changed."""

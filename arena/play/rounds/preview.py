@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlmodel import col, select
@@ -15,7 +15,7 @@ from arena.core.specs import TournamentSpec
 from arena.store.models import Bot, BotVersion
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.changing import Change, as_changed, compare
-from arena.tournaments.creation import check_in
+from arena.tournaments.creation import agreed_only, check_in, invited_text
 from arena.tournaments.overview import find_tournament, organised
 from arena.tournaments.warnings import not_ready, warnings_about
 from referee.reference.values import has_reference
@@ -56,7 +56,9 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
     """Return what a tournament would be like, and store nothing. Raise what creating it raises."""
     actor.require(Role.ORGANISER, "preview tournaments")
     with storage.read() as tx:
-        return _preview(tx, *check_in(tx, spec, now), ())
+        spec, invited = agreed_only(tx, actor, spec, now)
+        found = _preview(tx, *check_in(tx, spec, now), ())
+        return replace(found, warnings=[*invited_text(invited), *found.warnings])
 
 
 def preview_change(storage: Storage, actor: Actor, name: str, fields: Mapping[str, object]) -> Preview:
@@ -66,7 +68,7 @@ def preview_change(storage: Storage, actor: Actor, name: str, fields: Mapping[st
     """
     with storage.read() as tx:
         tournament = organised(tx, actor, find_tournament, name, "change")
-        spec, ruleset, versions = as_changed(tx, tournament, fields)
+        spec, ruleset, versions = as_changed(tx, actor, tournament, fields)
         return _preview(tx, spec, ruleset, versions, compare(tx, tournament, spec, ruleset))
 
 

@@ -42,6 +42,8 @@ class Bot(SQLModel, table=True):
     language of their own."""
     link: str | None = None
     """An http or https link to more about it; NULL if there is none."""
+    open_to: list[str] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """Accounts of the organisers who may enter it in rated tournaments, or ``*`` for all; NULL if nobody."""
 
 
 class BotVersion(SQLModel, table=True):

@@ -61,8 +61,7 @@ class Visit:
         Parameters in ``known`` are taken from there, as they are. Raise SpecError, which names everything
         that is wrong, or what the operation raises.
         """
-        if operation.scope is not None:
-            require_scope(self.actor, operation.scope)
+        require_scope(self.actor, operation.scopes)
         return operation(self.context, **known, **self._read(operation, known))
 
     def asked(self, operation: Operation[..., Any]) -> SimpleNamespace:
@@ -103,11 +102,11 @@ class Visit:
 
 
 @cache
-def visiting(scope: KeyScope | None) -> Callable[..., Awaitable[Visit]]:
-    """Return the dependency for pages of those whose keys have a scope, or of everybody."""
+def visiting(*scopes: KeyScope) -> Callable[..., Awaitable[Visit]]:
+    """Return the dependency for pages of those whose keys have one of the scopes, or of everybody."""
 
     async def visit(
-        context: Annotated[Context, Depends(allowed(scope))], request: Request, page: Page, web: Shared
+        context: Annotated[Context, Depends(allowed(*scopes))], request: Request, page: Page, web: Shared
     ) -> Visit:
         return Visit(request, page, web, context, await _read(request))
 
@@ -164,7 +163,7 @@ def _filled(path: str, request: Request) -> str:
 Reading = Annotated[Visit, Depends(visiting(KeyScope.READ))]
 Organising = Annotated[Visit, Depends(visiting(KeyScope.TOURNAMENTS))]
 Operating = Annotated[Visit, Depends(visiting(KeyScope.OPERATE))]
-AnyVisit = Annotated[Visit, Depends(visiting(None))]
+AnyVisit = Annotated[Visit, Depends(visiting())]
 
 Leads = str | Callable[[Visit, T], Response]
 """Where a form leads: to a path with parameters of its own in braces, or to an answer."""
@@ -193,12 +192,22 @@ class Forms:
 
     def add(self, path: str, operation: Operation[..., T], leads: Leads[T]) -> None:
         """Add the form that does an operation."""
-        self.add_other(path, operation.scope, lambda visit: visit.do(operation), leads)
+        self.add_other(path, operation.scopes, lambda visit: visit.do(operation), leads)
 
-    def add_other(self, path: str, scope: KeyScope | None, do: Callable[[Visit], T], leads: Leads[T]) -> None:
-        """Add a form that does something else, for those whose keys have a scope, or for everybody."""
+    def add_other(
+        self,
+        path: str,
+        scopes: KeyScope | tuple[KeyScope, ...],
+        do: Callable[[Visit], T],
+        leads: Leads[T],
+    ) -> None:
+        """Add a form that does something else, for those whose keys have a scope, or one of several.
 
-        def handle(visit: Annotated[Visit, Depends(visiting(scope))]) -> Response:
+        Without any it is for everybody.
+        """
+        needed = (scopes,) if isinstance(scopes, KeyScope) else scopes
+
+        def handle(visit: Annotated[Visit, Depends(visiting(*needed))]) -> Response:
             try:
                 _require_storable(visit.sent)
                 answer = do(visit)

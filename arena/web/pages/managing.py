@@ -9,13 +9,14 @@ from fastapi.responses import HTMLResponse, Response
 
 from arena.actors import KeyScope
 from arena.bots.checks import CheckReport
+from arena.bots.descriptions import open_to_of
 from arena.errors import UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import bots
 from arena.operations.checking import schema_of
 from arena.operations.parameters import VERSION
 from arena.queries.authors import LogLine, OwnDeal, OwnDeals
-from arena.queries.ownbots import own_bots, own_requests, versions_of
+from arena.queries.ownbots import own_bots, own_invitations, own_requests, versions_of
 from arena.queries.profiles import profile
 from arena.web.pages.bots import FaultShown, abilities, match_of, position, speed
 from arena.web.pages.drawing import draw
@@ -52,6 +53,7 @@ def _told(visit: Visit) -> dict[str, object]:
         "one": glance,
         "versions": versions,
         "requests": own_requests(storage, actor, name),
+        "invited": own_invitations(storage, actor, name),
         "register": draw(
             *(visit, bots.register_bot, f"{ONE}/versions", "Register the next version"),
             only=("language", "expires_in"),
@@ -60,7 +62,14 @@ def _told(visit: Visit) -> dict[str, object]:
         ),
         "describe": draw(
             *(visit, bots.describe_bot, f"{ONE}/describe", "Change"),
+            only=("language", "link"),
             values={"language": told.language or "", "link": told.link or ""},
+        ),
+        "open": draw(
+            *(visit, bots.describe_bot, f"{ONE}/open", "Change"),
+            only=["open_to"],
+            values={"open_to": open_to_of(storage, name)},
+            labels={"open_to": "Organisers"},
         ),
         "now": now,
     }
@@ -86,6 +95,12 @@ managing.add_other(
     # What was emptied is to be removed, while an operation leaves what it is not given.
     lambda visit: visit.do(bots.describe_bot, language=visit.sent["language"], link=visit.sent["link"]),
     f"{MANAGE}#about",
+)
+managing.add_other(
+    f"{ONE}/open",
+    KeyScope.BOTS,
+    lambda visit: visit.do(bots.describe_bot, open_to=visit.sent["open_to"].split()),
+    f"{MANAGE}#open",
 )
 
 

@@ -2,7 +2,7 @@
 
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from arena.actors import KeyScope, Role
+from arena.actors import SCOPES, KeyScope, Role
 from arena.core.pairing import owner_of
 from arena.operations import accounts, bots, entries, leagues
 from arena.people import apikeys, invitations, owners
@@ -15,13 +15,6 @@ from arena.web.pages.routing import page_router
 router = page_router()
 
 HERE = "/me"
-FOR_AUTHORS = frozenset({KeyScope.READ, KeyScope.BOTS, KeyScope.ACCOUNT})
-SCOPES = {
-    Role.AUTHOR: FOR_AUTHORS,
-    Role.ORGANISER: FOR_AUTHORS | {KeyScope.TOURNAMENTS},
-    Role.OPERATOR: frozenset(KeyScope),
-}
-"""The scopes with which accounts of each role can do anything."""
 
 
 def _told(visit: Visit) -> dict[str, object]:
@@ -32,6 +25,7 @@ def _told(visit: Visit) -> dict[str, object]:
         "having_bots": {owner_of(one.bot) for one in own.bots},
         "most": MOST,
         "requests": own.requests,
+        "invited": own.invitations,
         "owners": [owners.show_owner(storage, actor, owner) for owner in sorted(actor.owners)],
         "keys": apikeys.list_keys(storage, actor),
         "scopes": [scope for scope in KeyScope if scope in SCOPES[actor.role]],

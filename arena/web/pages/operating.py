@@ -94,7 +94,7 @@ def add_maker(
         others = [one for one in secrets_of(visit.request) if one["title"] != new["title"]]
         return show_once(visit.request, page.format_map(path), below.format_map(path), new, *others)
 
-    forms.add_other(path, operation.scope, make, lead)
+    forms.add_other(path, operation.scopes, make, lead)
 
 
 @router.post("/secrets/put-away")

@@ -73,5 +73,5 @@ def _sign_up(visit: Visit) -> Response:
     return answer
 
 
-signing_in.add_other("/sign-in", None, _sign_in, lambda _, answer: answer)
-signing_up.add_other("/sign-up", None, _sign_up, lambda _, answer: answer)
+signing_in.add_other("/sign-in", (), _sign_in, lambda _, answer: answer)
+signing_up.add_other("/sign-up", (), _sign_up, lambda _, answer: answer)

@@ -226,7 +226,9 @@ def test_key_when_made_then_it_has_its_scopes_until_it_expires_or_is_revoked(
     ann = sign_up(storage, clock, "ann")
     made = apikeys.create_key(storage, ann, "ci", ["bots", "read"], clock(), 30)
     assert made.scopes == (KeyScope.READ, KeyScope.BOTS)
-    assert apikeys.holder_of(storage, made.key, clock()) == ann.limited(frozenset(made.scopes))
+    assert apikeys.holder_of(storage, made.key, clock()) == ann.limited(
+        frozenset(made.scopes), made.expires_at
+    )
     assert apikeys.holder_of(storage, made.key + "x", clock()) is None
     [listed] = apikeys.list_keys(storage, ann)
     assert (listed.name, listed.last_used_on) == ("ci", clock().date())

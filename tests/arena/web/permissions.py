@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.actors import KeyScope
+from arena.actors import SCOPES, KeyScope, Role
 from arena.web.pages.links import wheel_url
 from referee.check import SCENARIOS, Report, Result
 
@@ -38,19 +38,30 @@ class Line:
 
     who: frozenset[Caller]
     """Who may use it."""
-    scope: KeyScope | None
-    """The scope that a key must have; None if the route is open to everybody."""
+    scope: KeyScope | frozenset[KeyScope] | None
+    """The scope that a key must have, or several; None if the route is open to everybody."""
     path: str
     """The call: path and query."""
     body: object = None
     """The JSON body."""
 
+    @property
+    def needs(self) -> frozenset[KeyScope]:
+        """All scopes that a key must have."""
+        return frozenset({self.scope}) if isinstance(self.scope, KeyScope) else self.scope or frozenset()
 
-def _read(path: str, who: frozenset[Caller] = EVERYBODY, scope: KeyScope | None = None) -> Line:
+
+def _read(
+    path: str,
+    who: frozenset[Caller] = EVERYBODY,
+    scope: KeyScope | frozenset[KeyScope] | None = None,
+) -> Line:
     return Line(who, scope, path)
 
 
 READ, BOTS, TOURNAMENTS, ACCOUNT, OPERATE = KeyScope
+INVITING = SCOPES[Role.AUTHOR]
+LETTING_IN = SCOPES[Role.AUTHOR] | {OPERATE}
 TERMS = {"format": "round-robin", "ruleset": "chinese", "rounds": 2, "sessions": 1, "deals": 1}
 LEAGUE = {
     "start": "2026-01-05T18:00:00Z",
@@ -94,25 +105,27 @@ ROUTES: dict[str, Line] = {
     "POST /owners": Line(ACCOUNTS, ACCOUNT, "/owners", {"owner": "new"}),
     "GET /owners/{owner}": _read("/owners/owner-0", OWNER, READ),
     "DELETE /owners/{owner}/members/{account}": Line(OWNER, ACCOUNT, "/owners/owner-0/members/friend"),
-    "POST /invitations": Line(OWNER, ACCOUNT, "/invitations", {"owner": "owner-0"}),
+    "POST /invitations": Line(OWNER, INVITING, "/invitations", {"owner": "owner-0"}),
     "GET /invitations": _read("/invitations", ACCOUNTS, READ),
     "DELETE /invitations/{number}": Line(OWNER, ACCOUNT, "/invitations/1"),
     # for the operator
     "GET /operator/accounts": _read("/operator/accounts", OPERATORS, OPERATE),
     "POST /operator/accounts": Line(
-        OPERATORS, OPERATE, "/operator/accounts", {"account": "new", "role": "author"}
+        OPERATORS, LETTING_IN, "/operator/accounts", {"account": "new", "role": "author"}
     ),
     "PATCH /operator/accounts/{account}": Line(
-        OPERATORS, OPERATE, "/operator/accounts/owner-1", {"role": "operator"}
+        OPERATORS, frozenset(KeyScope), "/operator/accounts/owner-1", {"role": "operator"}
     ),
     "GET /operator/accounts/{account}": _read("/operator/accounts/owner-1", OPERATORS, OPERATE),
-    "POST /operator/accounts/{account}/reset": Line(OPERATORS, OPERATE, "/operator/accounts/owner-1/reset"),
+    "POST /operator/accounts/{account}/reset": Line(
+        OPERATORS, LETTING_IN, "/operator/accounts/owner-1/reset"
+    ),
     "GET /operator/retention": _read("/operator/retention", OPERATORS, OPERATE),
     "POST /operator/ratings/check": Line(OPERATORS, OPERATE, "/operator/ratings/check"),
     "POST /operator/ratings/mend": Line(OPERATORS, OPERATE, "/operator/ratings/mend"),
     "GET /operator/references": _read("/operator/references", OPERATORS, OPERATE),
     "POST /operator/references/compute": Line(OPERATORS, OPERATE, "/operator/references/compute"),
-    "GET /operator/backup": _read(BACKUP, OPERATORS, OPERATE),
+    "GET /operator/backup": _read(BACKUP, OPERATORS, frozenset({OPERATE, READ})),
     "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/referees": _read("/operator/referees", OPERATORS, OPERATE),
@@ -122,7 +135,9 @@ ROUTES: dict[str, Line] = {
     "POST /baselines/remove": Line(OPERATORS, OPERATE, "/baselines/remove", {"bots": ["owner-2/bot-2"]}),
     "GET /operator/tokens": _read("/operator/tokens", OPERATORS, OPERATE),
     "POST /operator/tokens": Line(OPERATORS, OPERATE, "/operator/tokens", {"name": "new", "scope": "worker"}),
-    "POST /operator/tokens/{name}/rotate": Line(OPERATORS, OPERATE, "/operator/tokens/organiser/rotate", {}),
+    "POST /operator/tokens/{name}/rotate": Line(
+        OPERATORS, frozenset({OPERATE, READ}), "/operator/tokens/organiser/rotate", {}
+    ),
     "DELETE /operator/tokens/{name}": Line(OPERATORS, OPERATE, "/operator/tokens/organiser"),
     # results
     "GET /now": _read("/now"),
@@ -162,7 +177,7 @@ ROUTES: dict[str, Line] = {
     "GET /bots/{owner}/{bot}/log": _read("/bots/owner-0/bot-0/log", OWNER, READ),
     "GET /bots/{owner}/{bot}/deals": _read("/bots/owner-0/bot-0/deals", OWNER, READ),
     "PUT /bots/{owner}/{bot}/versions/{number}/token": Line(
-        OWNER, BOTS, "/bots/owner-0/bot-0/versions/1/token", {}
+        OWNER, frozenset({BOTS, READ}), "/bots/owner-0/bot-0/versions/1/token", {}
     ),
     "DELETE /bots/{owner}/{bot}/versions/{number}/token": Line(
         OWNER, BOTS, "/bots/owner-0/bot-0/versions/1/token"
@@ -251,7 +266,7 @@ ROUTES: dict[str, Line] = {
     "GET /leagues/{league}": _read("/leagues/winter"),
     "GET /leagues/{league}/history": _read("/leagues/winter/history"),
     "PUT /leagues/{league}": Line(ITS_ORGANISER, TOURNAMENTS, "/leagues/winter", LEAGUE),
-    "POST /leagues/{league}/preview": Line(ORGANISERS, TOURNAMENTS, "/leagues/winter/preview", LEAGUE),
+    "POST /leagues/{league}/preview": Line(ITS_ORGANISER, TOURNAMENTS, "/leagues/winter/preview", LEAGUE),
     "POST /leagues/{league}/members": Line(OWNER, BOTS, "/leagues/winter/members", {"bot": "owner-0/bot-0"}),
     "DELETE /leagues/{league}/members/{owner}/{bot}": Line(
         ITS_PEOPLE, BOTS, "/leagues/winter/members/owner-0/spare"
@@ -368,22 +383,23 @@ PAGES: dict[str, Line] = {
 FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out", "/reset-password"})
 """Forms that anonymous users may send; all others are refused unread."""
 
-FORMS: dict[str, tuple[Caller, KeyScope]] = {
+FORMS: dict[str, tuple[Caller, KeyScope | frozenset[KeyScope]]] = {
     "/bots/{owner}/{bot}/describe": (Caller.AUTHOR, BOTS),
-    "/bots/{owner}/{bot}/token": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/open": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/token": (Caller.AUTHOR, frozenset({BOTS, READ})),
     "/bots/{owner}/{bot}/token/put-away": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/test-match": (Caller.AUTHOR, BOTS),
-    "/bots/{owner}/{bot}/versions": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/versions": (Caller.AUTHOR, frozenset({BOTS, READ})),
     "/bots/{owner}/{bot}/versions/{number}/check": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/versions/{number}/revoke": (Caller.AUTHOR, BOTS),
-    "/bots/{owner}/{bot}/versions/{number}/rotate": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/versions/{number}/rotate": (Caller.AUTHOR, frozenset({BOTS, READ})),
     "/desk": (Caller.ORGANISER, TOURNAMENTS),
     "/join": (Caller.AUTHOR, BOTS),
     "/join/together": (Caller.AUTHOR, BOTS),
     "/leagues/{league}/join": (Caller.AUTHOR, BOTS),
     "/leagues/{league}/leave": (Caller.AUTHOR, BOTS),
     "/matches/{tournament}/{round}/{table}/{session}/{deal}/estimate": (Caller.AUTHOR, BOTS),
-    "/me/invitations": (Caller.AUTHOR, ACCOUNT),
+    "/me/invitations": (Caller.AUTHOR, INVITING),
     "/me/invitations/use": (Caller.AUTHOR, ACCOUNT),
     "/me/invitations/{number}/revoke": (Caller.AUTHOR, ACCOUNT),
     "/me/keys": (Caller.AUTHOR, ACCOUNT),
@@ -397,7 +413,9 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/operator/accounts": (Caller.OPERATOR, OPERATE),
     "/operator/accounts/{account}/disable": (Caller.OPERATOR, OPERATE),
     "/operator/accounts/{account}/enable": (Caller.OPERATOR, OPERATE),
-    "/operator/accounts/{account}/reset": (Caller.OPERATOR, OPERATE),
+    "/operator/accounts/{account}/reset": (Caller.OPERATOR, LETTING_IN),
+    "/operator/invitations": (Caller.OPERATOR, LETTING_IN),
+    "/operator/invitations/{number}/revoke": (Caller.OPERATOR, frozenset({ACCOUNT, OPERATE})),
     "/operator/accounts/{account}/role": (Caller.OPERATOR, OPERATE),
     "/operator/ratings/baselines": (Caller.OPERATOR, OPERATE),
     "/operator/ratings/baselines/remove": (Caller.OPERATOR, OPERATE),
@@ -417,19 +435,16 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/leagues/{league}/desk/change": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/invitations": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/invitations/take-back": (Caller.ORGANISER, TOURNAMENTS),
-    "/leagues/{league}/desk/members/remove": (Caller.ORGANISER, BOTS),
+    "/leagues/{league}/desk/members/remove": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/requests": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks/secrets/put-away": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks/{name}/remove": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks/{name}/rotate": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks/{name}/test": (Caller.ORGANISER, TOURNAMENTS),
-    "/tournaments/{tournament}/desk/delete": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/entries": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/enter": (Caller.AUTHOR, BOTS),
     "/tournaments/{tournament}/withdraw": (Caller.AUTHOR, BOTS),
+    "/tournaments/{tournament}/desk/delete": (Caller.ORGANISER, TOURNAMENTS),
 }
-"""Others: somebody who may send each, and the scope that a key must have."""
-
-FORMS_OF_TWO = frozenset({"/operator/invitations", "/operator/invitations/{number}/revoke"})
-"""Forms of operators for which a key needs both ``account`` and ``operate``."""
+"""Others: somebody who may send each, and the scope that a key must have, or several."""

@@ -123,7 +123,7 @@ def test_author_registers_describes_rotates_and_revokes(storage: Storage, client
     assert ann.get("/bots?owner=ann").json()["bots"][0]["expires_at"] == "2026-01-31T00:00:00Z"
 
     told = ann.patch(MINE, json={"link": ""})
-    assert told.json() == {"bot": "ann/one", "language": "go", "link": None}
+    assert told.json() == {"bot": "ann/one", "language": "go", "link": None, "open_to": []}
 
     rotated = ann.put(f"{MINE}/versions/1/token", json={})
     assert rotated.json()["bot"] == "ann/one@1"

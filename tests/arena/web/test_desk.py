@@ -34,7 +34,7 @@ from referee.ruleset import load_ruleset
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read, Sent
-from tests.arena.world import World
+from tests.arena.world import World, open_bots
 
 LONGEST_NAME = 39
 LARGEST_COOKIE = 4096
@@ -74,6 +74,7 @@ def olga(browse: Browse, world: World) -> TestClient:
     """Return the browser of an organiser, in an arena with bots."""
     for bot in ("ann/one", "ann/two", "bob/one", "bob/two", "ann/three"):
         register_version(world.storage, ROOT, bot, world.clock())
+    open_bots(world.storage)
     return browse("olga", Role.ORGANISER)
 
 
@@ -492,3 +493,31 @@ def test_league_when_bots_ask_to_join_then_its_desk_answers_invites_and_removes(
     ]
     olga.post(f"{at}/members/remove", data={"bot": "ann/one"})
     assert "Nobody has joined yet" in Read(olga.get(at).text).text
+
+
+def test_bot_of_somebody_else_when_it_is_entered_then_its_author_is_invited_and_enters_it(
+    olga: TestClient, browse: Browse, world: World
+) -> None:
+    ann = browse("ann", Role.AUTHOR)
+    assert ann.post("/bots/ann/three/open", data={"open_to": ""}).status_code == 200
+    olga.post("/desk", data={"tab": "file", "file": CUP.replace("bob/two", "ann/three"), "do": "create"})
+    desk = Read(olga.get("/tournaments/cup/desk").text).text
+    assert "ann/ three" in desk
+    assert world.status().entrants == 3
+    for page in ("/me", "/bots/ann/three/manage"):
+        shown = Read(ann.get(page).text).text
+        assert "ann/ three to cup" in shown
+        assert "by olga" in shown
+    assert ann.post("/tournaments/cup/enter", data={"bot": "ann/three"}).status_code == 200
+    assert world.status().entrants == 4
+    assert "ann/ three to cup" not in Read(ann.get("/me").text).text
+
+
+def test_bot_when_it_is_opened_to_an_organiser_by_its_page_then_that_one_enters_it(
+    olga: TestClient, browse: Browse, world: World
+) -> None:
+    ann = browse("ann", Role.AUTHOR)
+    shown = ann.post("/bots/ann/three/open", data={"open_to": "olga\n"})
+    assert (shown.status_code, "olga" in shown.text) == (200, True)
+    olga.post("/desk", data={"tab": "file", "file": CUP.replace("bob/two", "ann/three"), "do": "create"})
+    assert world.status().entrants == 4

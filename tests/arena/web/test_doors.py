@@ -103,7 +103,7 @@ MOVING = re.compile(r'"(last_used_on|seconds|found|advice|age_seconds)": ("(?:[^
 def cases() -> Iterator[tuple[Operation[Any, Any], Caller]]:
     for operation in TRIED:
         for caller in Caller:
-            if operation.scope is None or caller != Caller.ANYBODY:  # who is not signed in, is not heard
+            if not operation.scopes or caller != Caller.ANYBODY:  # who is not signed in, is not heard
                 yield operation, caller
 
 

@@ -61,6 +61,8 @@ def test_arena_when_it_is_on_postgresql_then_people_join_it_and_follow_what_is_p
         register_at_once(ann)
         assert bots_by_pages(ann) == [f"{bot}@1" for bot in reversed(BOTS)]
 
+        for bot in BOTS[:4]:
+            assert ann.patch(f"/bots/{bot}", json={"open_to": ["ora"]}).json()["open_to"] == ["ora"]
         created = ora.post("/tournaments", json={**CUP, "entrants": BOTS[:4]})
         assert (created.status_code, created.json()["state"]) == (201, "created")
         again = ora.post("/tournaments", json={**CUP, "entrants": BOTS[:4]})

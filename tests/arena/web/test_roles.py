@@ -40,7 +40,6 @@ from tests.arena.web.permissions import (
     CHECK,
     FORMS,
     FORMS_OF_ALL,
-    FORMS_OF_TWO,
     PAGES,
     ROUTES,
     SPEC,
@@ -57,8 +56,8 @@ ROLES = {
 }
 
 
-LESS = "less"
-"""The key with all scopes but ``operate``."""
+LESS = "-operate"
+"""The key with all scopes but ``operate``; there is one without each scope."""
 
 
 class Arena:
@@ -121,14 +120,12 @@ class Arena:
 
 
 def _account(storage: Storage, caller: Caller) -> dict[str, str]:
-    """Create an account; return its keys by scope, one for all scopes under an empty text, and ``LESS``."""
+    """Create an account; return its keys by scope, those without one, and one for all under an empty text."""
     accounts.create_account(storage, ROOT, caller, ROLES[caller], utc_now(), PASSWORD)
     _, actor = browsers.sign_in(storage, caller, PASSWORD, utc_now())
     _key(storage, actor, "spare", *KeyScope)
-    keys = {
-        "": _key(storage, actor, "all", *KeyScope),
-        LESS: _key(storage, actor, "less", *set(KeyScope) - {KeyScope.OPERATE}),
-    }
+    keys = {"": _key(storage, actor, "all", *KeyScope)}
+    keys |= {f"-{scope}": _key(storage, actor, f"no-{scope}", *set(KeyScope) - {scope}) for scope in KeyScope}
     return keys | {scope: _key(storage, actor, scope, scope) for scope in KeyScope}
 
 
@@ -235,7 +232,7 @@ def test_route_when_a_key_has_one_scope_then_it_is_good_only_for_routes_of_that(
         method, line = name.split()[0], ROUTES[name]
         for scope in KeyScope:
             answer = arena.ask(method, line, _least(line), scope)
-            if said := _wrong(answer, line.scope in (None, scope)):
+            if said := _wrong(answer, line.needs <= {scope}):
                 wrong.append(f"{name} with {scope}: {said}")
             if method != "GET" and answer.status_code < 400:
                 arena.restore()
@@ -264,15 +261,14 @@ def test_page_when_a_key_has_one_scope_then_it_is_good_only_for_pages_of_that(ar
     for name, line in PAGES.items():
         for scope in KeyScope:
             answer = arena.ask("GET", line, _least(line), scope, prefix="")
-            if said := _wrong(answer, line.scope in (None, scope)):
+            if said := _wrong(answer, line.needs <= {scope}):
                 wrong.append(f"{name} with {scope}: {said}")
     assert wrong == []
 
 
 def test_form_when_a_key_has_one_scope_then_it_is_good_only_for_forms_of_that(arena: Arena) -> None:
     wrong = []
-    two = dict.fromkeys(FORMS_OF_TWO, (Caller.OPERATOR, None))
-    for path, (caller, wanted) in (FORMS | two).items():
+    for path, (caller, wanted) in FORMS.items():
         for scope in KeyScope:
             answer = arena.client.post(
                 path.format(**PARTS),
@@ -352,8 +348,8 @@ PARTS = {
 
 def test_form_when_nobody_is_signed_in_then_it_is_refused(arena: Arena) -> None:
     forms = {name.removeprefix("POST ") for name in pages() if name.startswith("POST ")}
-    assert forms == FORMS_OF_ALL | FORMS_OF_TWO | FORMS.keys()
+    assert forms == FORMS_OF_ALL | FORMS.keys()
     found = {}
-    for path in (*FORMS, *FORMS_OF_TWO):
+    for path in FORMS:
         found[path] = arena.client.post(path.format(**PARTS), data={"name": "x"}).status_code
     assert found == dict.fromkeys(found, 401)

@@ -146,7 +146,7 @@ def test_deal_when_its_tables_play_their_own_or_still_play_then_nobody_sees_them
 def test_page_when_a_bot_forfeited_the_deal_then_it_is_fouled_at_every_table_without_another_to_compare(
     world: World, client: TestClient
 ) -> None:
-    fields = {"rounds": 1, "sessions": 2, "deals": 1, "duplicate": True, "join_seconds": 2}
+    fields = {"rounds": 1, "sessions": 2, "deals": 1, "duplicate": True, "join_seconds": 10}
     world.finish(world.tournament(8, **fields).id, played_with(lambda number: number != 2))
     found = same_deal(world.storage, "cup", 1, 2, 1)
     assert [one.fouled for one in found.tables] == [True, True]

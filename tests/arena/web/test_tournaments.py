@@ -21,7 +21,7 @@ from referee.ruleset import load_ruleset
 from tests.arena.cli import make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import Ask
-from tests.arena.world import World
+from tests.arena.world import World, open_bots
 
 
 @pytest.fixture
@@ -279,11 +279,19 @@ def test_bots_when_they_enter_and_leave_then_authors_may_that_with_theirs_and_or
     entered = author.post(path, json={"bot": "ann/one"})
     assert (entered.status_code, entered.json()) == (
         201,
-        {"tournament": "new", "bot": "ann/one", "first_round": 1, "warnings": []},
+        {"tournament": "new", "bot": "ann/one", "state": "entered", "first_round": 1, "warnings": []},
     )
     assert author.post(path, json={"bot": "ann/one"}).status_code == 409
     assert author.post(path, json={"bot": "bob/one"}).status_code == 403
-    assert organiser.post(path, json={"bot": "bob/one"}).status_code == 201
+    invited = organiser.post(path, json={"bot": "bob/one"})
+    assert (invited.status_code, invited.json()["state"], invited.json()["first_round"]) == (
+        201,
+        "invited",
+        None,
+    )
+    assert organiser.delete(f"{path}/bob/one").status_code == 409
+    open_bots(storage)
+    assert organiser.post(path, json={"bot": "bob/one"}).json()["state"] == "entered"
     assert author.delete(f"{path}/bob/one").status_code == 403
     left = author.delete(f"{path}/ann/one@1")
     assert left.json() == {"tournament": "new", "bot": "ann/one@1", "last_round": 0}
