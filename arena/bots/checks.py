@@ -1,4 +1,7 @@
-"""Checks of bots by the protocol's scenarios: reports as authors send them, stored with the bot version."""
+"""Checks of bots by the protocol's scenarios: reports as authors send them, stored with the bot version.
+
+The arena runs none of it: what a report says is its author's word, and is shown as that.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -107,7 +110,7 @@ class SentFigures(Sent):
 
 
 class CheckReport(BaseModel):
-    """The result of a check."""
+    """The result of a check, as the bot's author reports it."""
 
     bot: str
     """As it was given, or the version whose check is stored."""
@@ -131,11 +134,12 @@ class CheckReport(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CheckSummary:
-    """What everybody may know of the latest check of a version."""
+    """What everybody may know of the latest check of a version, as its author reports it."""
 
     checked_at: datetime
     """When its result was stored."""
     passed: bool
+    """Whether nothing failed, as its author reports; the arena did not run the check."""
     counts: CheckCounts
     max_sessions: int | None
     """How many sessions the bot plays at once; None if it leaves that to the referee."""
@@ -269,7 +273,7 @@ def _summaries() -> Select[Any]:
 
 
 def require_checks(versions: Sequence[BotVersion]) -> None:
-    """Raise SpecError if one of them has not passed its latest check."""
+    """Raise SpecError if one of them has not passed its latest check, as its author reports."""
     missing = [version.name for version in versions if version.check_passed_at is None]
     if missing:
         more = len(missing) - 1

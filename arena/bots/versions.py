@@ -71,7 +71,7 @@ class VersionInfo:
     language: str | None
     """What it is written in; None if not stated."""
     check_passed_at: datetime | None
-    """When it passed the latest check; None if it did not, or was never checked."""
+    """When its author reported that it passed the latest check; None if it did not, or was never checked."""
 
 
 def register_version(

@@ -117,7 +117,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     require_check: Annotated[bool, FormField(ENTERING, "Require the check", rare=True)] = False
-    """Whether every entrant must have passed ``arena bot check``."""
+    """Whether every entrant must have passed ``arena bot check``, as its author reports."""
     beacon: Annotated[str | None, FormField(START, rare=True)] = Field(
         default=None, max_length=200, pattern=BEACON
     )

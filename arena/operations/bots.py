@@ -213,7 +213,7 @@ def show_own_deals(
 
 @operation("GET", CHECK, KeyScope.READ, tag="bots")
 def show_check(context: Context, bot: VersionName) -> CheckReport:
-    """Return the result of the latest check of a version of yours."""
+    """Return the result of the latest check of a version of yours, as it was reported."""
     found: Any = checks.latest_check(context.storage, context.actor, bot)
     return CheckReport.model_validate(found)
 
@@ -224,7 +224,10 @@ def store_check(
     bot: VersionName,
     report: Annotated[SentReport, "What `arena bot check --json` printed, of all scenarios."],
 ) -> CheckReport:
-    """Store what `arena bot check --json` printed when you ran it, in place of the previous check."""
+    """Store what `arena bot check --json` printed when you ran it, in place of the previous check.
+
+    Others read it as your report: the arena runs nothing of it.
+    """
     stored = checks.submit_check(context.storage, context.actor, bot, report.report(), context.now)
     return CheckReport.model_validate(stored.to_object())
 

@@ -1,4 +1,4 @@
-"""Small pictures for READMEs that say how a bot's check went, in the form that such badges have elsewhere."""
+"""Small pictures for READMEs that say how a bot's check went, as its author reports it, in the usual form."""
 
 from functools import lru_cache
 from html import escape
@@ -20,10 +20,10 @@ def check_badge(check: CheckSummary | None) -> str:
         return badge(LABEL, "not checked", GREY)
     counts = check.counts
     if counts.failed:
-        return badge(LABEL, f"fails {counts.failed}", RED)
+        return badge(LABEL, f"author reports {counts.failed} failed", RED)
     if not check.passed:
-        return badge(LABEL, "not finished", GREY)
-    return badge(LABEL, f"{counts.passed + counts.warned} of {counts.run}", GREEN)
+        return badge(LABEL, "author reports it unfinished", GREY)
+    return badge(LABEL, f"author reports {counts.passed + counts.warned} of {counts.run}", GREEN)
 
 
 @lru_cache(200)

@@ -74,7 +74,8 @@ def test_badge_when_a_version_is_checked_then_it_says_how_many_scenarios_it_pass
         assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
         assert answer.headers["cache-control"] == "public, max-age=300"
         badges.append("".join(text for text in ElementTree.fromstring(answer.text)[0].itertext()))
-    told = ["not checked", f"{many - 1} of {many - 1}", "fails 2", "not finished"]
+    reports = [f"{many - 1} of {many - 1}", "2 failed", "it unfinished"]
+    told = ["not checked", *(f"author reports {text}" for text in reports)]
     assert badges == [f"Big Two check: {text}" for text in told]
     assert client.get("/bots/owner-0/bot-0/check.svg?version=1").status_code == 200
     for nothing in ("/bots/owner-0/bot-0/check.svg?version=2", "/bots/owner-0/no/check.svg"):
@@ -100,7 +101,7 @@ def test_bot_when_it_was_checked_then_everybody_sees_how_it_went_but_not_why(
     for address in (page, f"{page}?version=1"):
         text = client.get(address).text
         shown = " ".join(Read(text).text.split())
-        assert f"It fails the check : 1 of {len(SCENARIOS)} , 1 Jan 2026" in shown
+        assert f"It fails the check : 1 of {len(SCENARIOS)} , as its author reports, 1 Jan 2026" in shown
         assert (
             "It plays at most 4 seats, at most 1 pack of cards, cards up to 2S, turns of the kinds play, "
             "beat own, 3 sessions at once; it asks for legal plays and hands and numbers of cards." in shown
