@@ -103,7 +103,7 @@ class Referees:
         """Return which of these bot versions they could seat."""
         return {
             version_id
-            for answer in self._ask(self._silent.take_due, version_ids)
+            for answer in self._ask(version_ids)
             if (status := answer.usable) is not None
             for version_id, bot in zip(version_ids, status.bots, strict=True)
             if bot.connected and bot.max_sessions >= 1
@@ -117,22 +117,18 @@ class Referees:
         addresses = self._settings.referees
         if len(addresses) == 1:
             return addresses[0]  # which refuses such a match itself
-        answers = self._ask(self._take_due, [bot.version_id for bot in spec.bots], spec.attempts.values())
+        answers = self._ask([bot.version_id for bot in spec.bots], spec.attempts.values())
         for answer in answers:
             if answer.status is not None and answer.status.begun:
                 raise AttemptsBegun(answer.address, answer.status.begun)
-        return best_referee(answers, route)
+        usable = [answer.address for answer in answers if answer.usable is not None]
+        return best_referee(answers, route, self._refusing.take_due(usable) or usable)
 
-    def _take_due(self, addresses: Sequence[str]) -> list[str]:
-        return self._silent.take_due(self._refusing.take_due(addresses))
+    def _ask(self, version_ids: Sequence[int], attempts: Collection[Attempt] = ()) -> list[Answer]:
+        """Return what each says of these versions. Silent ones left alone are asked if no other can play.
 
-    def _ask(
-        self,
-        take_due: Callable[[Sequence[str]], Sequence[str]],
-        version_ids: Sequence[int],
-        attempts: Collection[Attempt] = (),
-    ) -> list[Answer]:
-        """Return what each says of these versions. Those left alone are asked if no other can play."""
+        Those that refuse matches are asked, too: they may have begun an attempt.
+        """
 
         def ask(addresses: Sequence[str]) -> None:
             begun_at = self._clock()
@@ -152,19 +148,22 @@ class Referees:
 
         everywhere = self._settings.referees
         answers = {address: Answer(address, None, f"referee {address}: {RESTING}") for address in everywhere}
-        due = take_due(everywhere)
+        due = self._silent.take_due(everywhere)
         ask(due)
         if all(answer.usable is None for answer in answers.values()):
             ask([address for address in everywhere if address not in due])
         return [*answers.values()]
 
 
-def best_referee(answers: Sequence[Answer], route: int) -> str:
-    """Return the best referee for a match, given the status of each. Raise NotBegun if none can play it."""
+def best_referee(answers: Sequence[Answer], route: int, among: Collection[str] | None = None) -> str:
+    """Return the best referee for a match, given the status of each; with ``among``, one of these addresses.
+
+    Raise NotBegun if none can play it.
+    """
     usable = [
         (preference(status), (place - route) % len(answers), answer.address)
         for place, answer in enumerate(answers)
-        if (status := answer.usable) is not None
+        if (status := answer.usable) is not None and (among is None or answer.address in among)
     ]
     if not usable:
         raise NotBegun(

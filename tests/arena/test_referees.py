@@ -66,9 +66,11 @@ async def test_match_when_another_referee_has_begun_an_attempt_of_it_then_nobody
                 return referees.choose(1, replace(spec, sessions=(session,)))
 
             assert await asyncio.to_thread(choose, 3) == second
-            for attempt in (1, 2):
+            referees._refusing.failed(first, time.monotonic())  # it is left alone, but still asked
+            for attempt in (1, 2, 2):
                 with pytest.raises(AttemptsBegun, match=f"referee {first} has begun attempt 2 before"):
                     await asyncio.to_thread(choose, attempt)
+            assert [await asyncio.to_thread(choose, 3) for _ in range(2)] == [second, second]
 
 
 def workers_referees(folder: Path, *addresses: str, clock: Callable[[], float] = time.monotonic) -> Referees:
