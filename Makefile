@@ -15,7 +15,7 @@ COMPILED := tests/golden tests/wire tests/referee/local/test_pool.py \
 unexport PYTHONDONTWRITEBYTECODE # without bytecode each process compiles everything anew
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test compiled quick check types types-elsewhere borders format proto release-proto schemas golden pictures sweep bench clean
+.PHONY: help setup demo test compiled quick check types types-elsewhere borders format proto release-proto schema schemas golden pictures sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 15
@@ -62,6 +62,9 @@ format: setup ## format the code and mend what the linter can
 
 proto: setup ## generate referee/v1 and referee/worker/v1alpha1 from proto/
 	@.ci/proto
+
+schema: setup ## write what the migrations make of a database, with which processes compare theirs
+	@$(BIN)/python -W error -m arena.store.migrations > .cache/schema.txt && mv .cache/schema.txt arena/store/migrations/schema.txt
 
 schemas: setup ## generate docs/schemas and the tables in docs from the fields and docstrings in the code
 	@$(BIN)/python -m arena.schemas

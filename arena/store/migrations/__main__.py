@@ -1,6 +1,6 @@
 """Writes the migration from the latest revision to the present models, to be reviewed and committed.
 
-Without a text, it writes ``schema.txt`` alone, from the migrations: do so after each change of one.
+Without a text, it prints ``schema.txt``, from the migrations alone: write it after each change of one.
 """
 
 import sys
@@ -12,7 +12,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from arena.store.schema import FINGERPRINT, describe
+from arena.store.schema import describe
 from arena.store.storage import Storage, upgrade
 
 
@@ -36,4 +36,4 @@ if __name__ == "__main__":
             write_migration(tx.connection(), " ".join(sys.argv[1:]))
         else:
             lines = sorted(describe(tx.connection()))
-            FINGERPRINT.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+            sys.stdout.write("".join(f"{line}\n" for line in lines))

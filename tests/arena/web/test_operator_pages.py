@@ -12,6 +12,7 @@ from arena.actors import Role
 from arena.bots.versions import register_version
 from arena.operations.local import make_context
 from arena.operations.operation import Context
+from arena.play.rounds.advance import note_problem
 from arena.queries.faults import FaultQuery, faults_by_bot
 from arena.results.ratings.rebuild import Rebuilt, rebuild
 from arena.running import backups
@@ -61,6 +62,13 @@ def test_page_when_matches_wait_and_bots_made_faults_then_both_are_told(
     assert "Matches waiting for one 2" in page.text
     assert "The versions with the most faults" in page.text
     assert "/operator" in Read(root.get("/").text).links
+
+
+def test_page_when_a_tournament_cannot_be_advanced_then_it_says_so_with_the_error(
+    root: TestClient, world: World
+) -> None:
+    note_problem(world.storage, world.tournament(4).id, KeyError("deal"))
+    assert "cup cannot be advanced: KeyError: 'deal'" in Read(root.get("/operator").text).text
 
 
 def test_faults_when_bots_made_some_then_they_are_listed_by_owner_and_kind(
