@@ -18,6 +18,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import arena
 import referee
+from arena.store.watch import commit
 
 LIGHT, WHOLE = "bigtwo-bot", "bigtwo-arena"
 PACKAGES = {LIGHT: Path(referee.__file__).parent, WHOLE: Path(arena.__file__).parent}
@@ -64,6 +65,8 @@ def make_wheel(project: str) -> Wheel:
     files = {path.as_posix(): Path(str(path.locate())).read_bytes() for path in listed}
     if f"{package.name}/__init__.py" not in files:
         files |= dict(_in_checkout(package))
+        if package.name == arena.__name__ and (revision := commit()):
+            files[f"{arena.__name__}/commit.txt"] = f"{revision}\n".encode()
     info = next(path.parts[0] for path in listed if path.parts[0].endswith(".dist-info"))
     files[f"{info}/WHEEL"] = _pure(files[f"{info}/WHEEL"])
     record = f"{info}/RECORD"
