@@ -10,7 +10,7 @@ from referee.ruleset import Bracket, Honour, Ruleset, pack_size
 from referee.ruleset.bombs import kind_of, limited, rank_of, run_lengths
 from referee.ruleset.fields import HONOURS, KINDS, MOST_DECKS
 from referee.ruleset.limits import most_cards
-from referee.ruleset.straights import cycle
+from referee.ruleset.straights import StraightOrder, cycle, straight_order
 
 _MOST_RANKS = len(LECTIO_RANKS)
 _BRACKETS = 4
@@ -65,18 +65,21 @@ def _combinations(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
         yield f"plays.{kind}", float(kind in ruleset.plays)
     for name in _FIVES:
         yield f"five_card_order.{name}", _place(name, ruleset.five_card_order)
+    order = straight_order(ruleset.run_order, ruleset.ranks)
+    yield from _levels("run_order", ruleset, order)
     yield "run_from", ruleset.run_from / _MOST_RANKS
     yield "pair_run_from", ruleset.pair_run_from / _MOST_RANKS
     yield from _bombs(ruleset)
-    levels = {
-        frozenset(sequence.split()): level
-        for level, all_ in enumerate(ruleset.straights, 1)
-        for sequence in all_
-    }
-    order = cycle(ruleset.ranks) * 2
+    yield from _levels("straights", ruleset, ruleset.straights)
+
+
+def _levels(name: str, ruleset: Ruleset, order: StraightOrder) -> Iterator[tuple[str, float]]:
+    """Yield the place of each sequence of five ranks in an order, by where it begins."""
+    levels = {frozenset(text.split()): level for level, texts in enumerate(order, 1) for text in texts}
+    ranks = cycle(ruleset.ranks) * 2
     for start in range(_MOST_RANKS):
-        level = levels.get(frozenset(order[start : start + 5]), 0) if start < len(ruleset.ranks) else 0
-        yield f"straights.{start}", level / max(len(ruleset.straights), 1)
+        level = levels.get(frozenset(ranks[start : start + 5]), 0) if start < len(ruleset.ranks) else 0
+        yield f"{name}.{start}", level / max(len(order), 1)
 
 
 def _bombs(ruleset: Ruleset) -> Iterator[tuple[str, float]]:

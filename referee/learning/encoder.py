@@ -15,9 +15,9 @@ from referee.learning.boss import Bosses
 from referee.learning.needed import Needed
 from referee.learning.plays import FIXED, PLAY_FIELDS, Floats, PlayTable
 from referee.learning.sight import KINDS, Sight, of_turn
-from referee.learning.slots import most_plays
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset
+from referee.ruleset.bounds import most_plays
 from referee.ruleset.limits import most_cards
 
 Source = str | Mapping[str, object] | Ruleset

@@ -22,7 +22,7 @@ from referee.cards import (
 )
 from referee.errors import CardError, Problem
 from referee.ruleset.annotations import Exactly, Fields, Step
-from referee.ruleset.straights import ORDER_NAMES, StraightOrder, straight_order
+from referee.ruleset.straights import ORDER_NAMES, ORDER_PATTERN, StraightOrder, own_order, straight_order
 from referee.validation import Refused, first_of, shown, suggestion
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def _distinct(given: Sequence[str], _: Fields) -> Sequence[str]:
 def _name(given: object, _: Fields) -> str:
     if not isinstance(given, str):
         raise ValueError(f"must be a text, not {shown(given)}")
-    if not given.isprintable() or given != given.strip() or not 1 <= len(given) <= 80:
-        wanted = "1 to 80 printable characters without blanks at the ends"
+    if not given.isprintable() or given != given.strip() or not 1 <= len(given) <= 80 or {*";@"} & {*given}:
+        wanted = "1 to 80 printable characters, none of them ; or @, without blanks at the ends"
         raise ValueError(f"must be {wanted}, not {shown(given)}")
     return given
 
@@ -189,6 +189,17 @@ def _straights(given: object, before: Fields) -> StraightOrder:
             if sets.count(frozenset(sequence.split())) > 1:
                 raise ValueError(f"has the ranks {sequence} twice")
     return levels
+
+
+def _run_order(given: object, _: Fields) -> str:
+    if given in ORDER_NAMES:
+        return str(given)
+    try:
+        return own_order(given) if isinstance(given, str) else own_order("")
+    except ValueError:
+        hint = suggestion(given, ORDER_NAMES) if isinstance(given, str) else ""
+        names = f"must be one of {', '.join(ORDER_NAMES)}, or an order in words such as 'A 2 3-T J'"
+        raise ValueError(f"{names}, not {shown(given)}{hint}") from None
 
 
 def _items(given: object) -> Sequence[object]:
@@ -296,7 +307,9 @@ BracketStart = Annotated[
 Points = Annotated[Whole, Interval(ge=-LARGEST, le=LARGEST)]
 Flag = Annotated[bool, Exactly()]
 Target = Annotated[Points, Step(_not_zero, "after")]
-Name = Annotated[str, Step(_name, "instead", {"type": "string", "minLength": 1, "maxLength": 80})]
+Name = Annotated[
+    str, Step(_name, "instead", {"type": "string", "minLength": 1, "maxLength": 80, "pattern": "^[^;@]+$"})
+]
 Ranks = Annotated[tuple[str, ...], Step(_ranks, "instead", {"enum": [list(ranks) for ranks in RANK_SETS]})]
 Suits = Annotated[tuple[Literal["D", "C", "H", "S"], ...], Step(_all_suits, "after")]
 Decks = Annotated[Whole, Interval(ge=1, le=MOST_DECKS)]
@@ -332,6 +345,14 @@ InstantWins = Annotated[tuple[InstantWin, ...], distinct_names]
 Straights = Annotated[
     StraightOrder,
     Step(_straights, "instead", {"anyOf": [_levels, {"type": "string", "enum": list(ORDER_NAMES)}]}),
+]
+RunOrder = Annotated[
+    str,
+    Step(
+        _run_order,
+        "instead",
+        {"anyOf": [{"enum": list(ORDER_NAMES)}, {"type": "string", "pattern": ORDER_PATTERN}]},
+    ),
 ]
 CardPoints = Annotated[
     tuple[int, ...],

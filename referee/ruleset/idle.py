@@ -5,18 +5,16 @@ the value by which its rule is off, or if there is none, one that is always take
 it is: it makes no difference to bots, but is a rule of the game as people play it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from referee.cards import SUITS
-from referee.ruleset.bombs import limited
+from referee.ruleset.bombs import cards_held, limited
 from referee.ruleset.fields import HONOURS, INSTANT_WINS, KINDS, cards_needed
 from referee.ruleset.limits import MAX_DEALS, SETTLED_BY_PENALTIES, most_cards, pack_size
 from referee.ruleset.model import Bonuses, Bracket, Honour, Ruleset
-from referee.ruleset.runs import RUNS, run_order
-from referee.ruleset.straights import cycle, straight_order, usual_name
+from referee.ruleset.runs import RUNS, ranks_held, run_order
+from referee.ruleset.straights import ORDER_NAMES, cycle, sequences_of, straight_order
 
 Changes = Iterator[tuple[str, Any]]
 """Fields and the values that they get."""
@@ -90,8 +88,7 @@ def _dealing(ruleset: Ruleset) -> Changes:
         yield "leftover_shown", False
     if most_dealt(ruleset) < 4:
         yield "redeal_four_twos", False
-    removed = Counter([card[:-1] for card in ruleset.removed_cards])
-    yield from _wins(ruleset, len(ruleset.ranks) - list(removed.values()).count(len(SUITS)))
+    yield from _wins(ruleset, len(ranks_held(ruleset)))
 
 
 def _wins(ruleset: Ruleset, ranks: int) -> Changes:
@@ -99,6 +96,8 @@ def _wins(ruleset: Ruleset, ranks: int) -> Changes:
     dealt = most_dealt(ruleset)
     dragon = "none" if dealt < ranks else ruleset.dragon
     wins = [win for win in ruleset.instant_wins if cards_needed(win, ranks) <= dealt]
+    if dragon == "wins" and ruleset.ranks[-1] not in ranks_held(ruleset):
+        wins = [win for win in wins if win != "dragon_without_two"]  # which is the dragon
     several = len(wins) + (dragon == "wins") > 1
     if several and not ruleset.instant_wins_compete:
         wins.sort(key=INSTANT_WINS.index)
@@ -135,17 +134,18 @@ def _combinations(ruleset: Ruleset) -> Changes:
     plays = set(ruleset.plays)
     yield "plays", tuple([kind for kind in KINDS if kind in plays])
     order = cycle(ruleset.ranks)
-    levels = [sorted(level, key=lambda one: order.index(one.split()[0])) for level in ruleset.straights]
+    possible = sequences_of(ranks_held(ruleset), ruleset.straights)
+    levels = [sorted(level, key=lambda text: order.index(text.split()[0])) for level in possible]
     yield "straights", tuple(map(tuple, levels))
     if not plays & _SEQUENCE_KINDS:
         yield "straights", straight_order("two_low", ruleset.ranks)
     runs = run_order(ruleset, "run") if "run" in plays else {}
     by_suit_of = [level for order in runs.values() for level in order]
-    by_suit_of += ruleset.straights if "straight" in plays else ()
+    by_suit_of += possible if "straight" in plays else ()
     if all(_ends_highest(ruleset, level) for level in by_suit_of):
         yield "straight_suit_of", "top"
     yield "run_from", min(runs, default=3)
-    yield "run_order", usual_name(ruleset.run_order) if plays & _ORDERED_RUNS else "two_low"
+    yield "run_order", _usual_order(ruleset, plays & _ORDERED_RUNS)
     if "pair_run" not in plays:
         yield "pair_run_from", 2
     if "two_pair" not in plays:
@@ -161,6 +161,16 @@ def _combinations(ruleset: Ruleset) -> Changes:
         yield "straight_suit_of", "top"
         if ruleset.flush_order == "top_then_suit":
             yield "flush_order", "suit_then_top"
+
+
+def _usual_order(ruleset: Ruleset, kinds: Collection[str]) -> str:
+    """Return the first name of an order by which runs of these kinds are the same."""
+    orders = [run_order(ruleset, kind) for kind in kinds]
+    for name in ORDER_NAMES:
+        other = replace(ruleset, run_order=name)
+        if orders == [run_order(other, kind) for kind in kinds]:
+            return name
+    return ruleset.run_order
 
 
 def _ends_highest(ruleset: Ruleset, level: Sequence[str]) -> bool:
@@ -204,6 +214,25 @@ def _brackets(ruleset: Ruleset) -> Iterator[Bracket]:
             yield bracket
 
 
+def _ranks(ruleset: Ruleset) -> Changes:
+    """Yield what concerns ranks of which the packs have no card, or too few."""
+    held, points = ranks_held(ruleset), list(ruleset.card_points)
+    first = next((place for place, rank in enumerate(ruleset.ranks) if rank in held), 0)
+    for place, rank in enumerate(ruleset.ranks):
+        if rank not in held:
+            points[place] = points[max(place - 1, first)]
+    yield "card_points", tuple(points)
+    twos = cards_held(ruleset.ranks[-1], ruleset.removed_cards, ruleset.decks)
+    bonuses = ruleset.bonuses
+    if bonuses is not None and twos < 4:
+        bonuses = replace(bonuses, four_twos=0, winner_per_two=bonuses.winner_per_two if twos else 0)
+        yield "bonuses", bonuses
+    if not twos:
+        yield from (("double_per_two_left", False), ("final_twos", "none"))
+        for field in ("honours_left", "final_honours"):
+            yield field, tuple([entry for entry in getattr(ruleset, field) if entry.honour != "twos"])
+
+
 def _extras(ruleset: Ruleset) -> Changes:
     deals = ruleset.session.deals
     if deals is not None and deals > MAX_DEALS:
@@ -220,5 +249,13 @@ def _extras(ruleset: Ruleset) -> Changes:
     yield "bonuses", None if bonuses == Bonuses(0, 0, 0, 1, 0, 0) else bonuses
 
 
-_FIELDS: Sequence[Callable[[Ruleset], Changes]] = (_dealing, _turns, _lead, _combinations, _scoring, _extras)
+_FIELDS: Sequence[Callable[[Ruleset], Changes]] = (
+    _ranks,
+    _dealing,
+    _turns,
+    _lead,
+    _combinations,
+    _scoring,
+    _extras,
+)
 """What each yields is in force for those after it."""

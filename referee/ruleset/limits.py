@@ -25,13 +25,16 @@ SETTLED_BY_PENALTIES = ("penalty", "pairwise", "winner_collects", "winner_scores
 """The settlements that count penalty points."""
 
 MOST_CARDS_WITH_RUNS = 26
-"""The most cards of a hand where a kind of ``MANY`` is played: more could hold millions of plays."""
+"""The most cards of a hand where a kind of ``COUNTED`` is played: more could hold millions of plays."""
 
 MOST_SEQUENCES = 60
 """The most sequences in ``straights``; these bound the number of straights in a hand."""
 
 MANY = ("two_pair", *RUNS)
 """The kinds of which the number of plays soars with the number of cards in a hand."""
+
+COUNTED = (*MANY, "straight_flush_plus_two")
+"""The kinds with which hands are smaller, and may have more plays than a turn can list."""
 
 _EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
 
@@ -55,12 +58,12 @@ def most_cards(ruleset: Ruleset) -> int:
 
 def most_listed(ruleset: Ruleset) -> int:
     """Return the most cards of which all plays may be listed; no hand of the ruleset has more."""
-    return MOST_CARDS_WITH_RUNS if any(kind in ruleset.plays for kind in MANY) else pack_size(ruleset)
+    return MOST_CARDS_WITH_RUNS if any(kind in ruleset.plays for kind in COUNTED) else pack_size(ruleset)
 
 
 def plays_problem(ruleset: Ruleset) -> Iterator[Problem]:
     """Yield a problem if a hand could hold more plays than can be listed at every turn."""
-    many = [kind for kind in MANY if kind in ruleset.plays]
+    many = [kind for kind in COUNTED if kind in ruleset.plays]
     cards, bound = most_cards(ruleset), most_listed(ruleset)
     if cards > bound:
         draws = " with what it draws" if ruleset.draw_on_pass != "none" else ""

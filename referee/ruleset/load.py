@@ -3,14 +3,16 @@
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from referee.cards import JOKER, SUITS
+from referee.cards import JOKER
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset.bombs import cards_held, limited, rank_of
 from referee.ruleset.bombs import problems as bomb_problems
+from referee.ruleset.bounds import listing_problem
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.idle import without_idle_fields, without_lost_fields
 from referee.ruleset.limits import (
@@ -21,6 +23,7 @@ from referee.ruleset.limits import (
     plays_problem,
 )
 from referee.ruleset.model import Ruleset
+from referee.ruleset.runs import RUNS, ranks_held, run_order
 from referee.toml import problems_in, read_toml
 from referee.validation import shown, suggestion
 
@@ -34,7 +37,7 @@ def refuse_conflicts(ruleset: Ruleset, given: Mapping[str, object]) -> None:
     """
     problems = [*_pack(ruleset), *_hands(ruleset, given)]
     problems += [problem for check in _CHECKS for problem in check(ruleset)]
-    problems = problems or list(excess(ruleset))
+    problems = problems or [*excess(ruleset), *listing_problem(ruleset)]
     if problems:
         raise RulesetError.of(problems)
 
@@ -103,7 +106,7 @@ def _instant_wins(ruleset: Ruleset) -> Iterator[Problem]:
 
 def _pack(ruleset: Ruleset) -> Iterator[Problem]:
     two = ruleset.ranks[-1]
-    gone = [rank for rank in ruleset.ranks if all(rank + suit in ruleset.removed_cards for suit in SUITS)]
+    gone = [rank for rank in ruleset.ranks if rank not in ranks_held(ruleset)]
     if gone and "dragon" in ruleset.plays:
         yield Problem("plays", f"has dragon, which needs every rank, and every {gone[0]} is removed")
     beaten = [("bombs_beat", name) for names in limited(ruleset.bombs_beat).values() for name in names]
@@ -133,7 +136,13 @@ def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("plays", "cannot have both straight_flush and straight_flush_plus_two")
     if {"run", "straight_flush_plus_two"} <= plays:
         yield Problem("plays", "cannot have both run and straight_flush_plus_two: seven cards may be both")
-    if plays & _SEQUENCE_KINDS and not ruleset.straights:
+    for kind in filter(plays.__contains__, RUNS):
+        if not run_order(ruleset, kind):
+            yield Problem("plays", f"has {kind}, and the pack has no ranks for one")
+    held = {*ranks_held(ruleset)}
+    if plays & _SEQUENCE_KINDS and not any(
+        {*text.split()} <= held for level in ruleset.straights for text in level
+    ):
         yield Problem("straights", "has no sequence, though plays has kinds made of one")
 
 
@@ -296,11 +305,20 @@ def _known_preset(field: str, name: object) -> str:
 def _resolve(given: Mapping[str, object]) -> Ruleset:
     from referee.ruleset.reading import read_ruleset  # pydantic, which takes a while to load
 
-    base = _written(_known_preset("extends", given.get("extends", DEFAULT)))
+    preset = _known_preset("extends", given.get("extends", DEFAULT))
     own = {name: value for name, value in given.items() if name != "extends"}
-    ruleset = without_lost_fields(read_ruleset({**base, **own}), own)
+    ruleset = without_lost_fields(read_ruleset({**_written(preset), **own}), own)
     refuse_conflicts(ruleset, own)
-    return without_idle_fields(ruleset)
+    return _named(without_idle_fields(ruleset), preset, named="name" in own)
+
+
+def _named(ruleset: Ruleset, preset: str, *, named: bool) -> Ruleset:
+    """Return the ruleset under another name than a preset's, unless it is that preset."""
+    if ruleset.name not in preset_names() or ruleset == _preset(ruleset.name):
+        return ruleset
+    if named:
+        raise RulesetError("name", f"is a preset's: give rules that differ from {ruleset.name} another name")
+    return replace(ruleset, name=f"{preset}-variant")
 
 
 @cache
@@ -315,4 +333,8 @@ def _written(name: str) -> Mapping[str, object]:
 
 @cache
 def _preset(name: str) -> Ruleset:
-    return _resolve(_written(name))
+    from referee.ruleset.reading import read_ruleset
+
+    ruleset = read_ruleset(_written(name))
+    refuse_conflicts(ruleset, {})
+    return without_idle_fields(ruleset)

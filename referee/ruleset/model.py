@@ -35,6 +35,7 @@ from referee.ruleset.fields import (
     Positive,
     Ranks,
     RemovedCards,
+    RunOrder,
     Straights,
     Suits,
     Target,
@@ -43,7 +44,6 @@ from referee.ruleset.fields import (
     null_by_name,
     rising,
 )
-from referee.ruleset.straights import OrderName
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,9 @@ class Ruleset:
     """Whose suit decides between equal straights: the ``top`` of the sequence or the ``highest`` in rank."""
     flush_order: Literal["suit_then_top", "top_then_suit", "ranks_then_suit"]
     """How flushes compare: ``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
-    run_order: OrderName
-    """Which ranks are consecutive in runs, and which end is higher: a named order of ``straights``."""
+    run_order: RunOrder
+    """Which ranks are consecutive in runs, and which end is higher: a named order of ``straights``, or one in
+    words: the runs that begin with ``A`` or ``2`` or end in ``T`` (ace) or ``J`` (two), and those between."""
     run_from: Annotated[Whole, Interval(ge=3, le=12)]
     """The fewest cards in a ``run``, 3 to 12; not five where ``plays`` has straights or flushes."""
     pair_run_from: Annotated[Whole, Interval(ge=2, le=12)]

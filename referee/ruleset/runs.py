@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from referee.ruleset.bombs import cards_held
 from referee.ruleset.model import Ruleset
-from referee.ruleset.straights import StraightOrder, straight_order
+from referee.ruleset.straights import StraightOrder, sequences_of, straight_order
 
 RUNS: Mapping[str, int] = {
     "run": 1,
@@ -22,8 +23,17 @@ def pairs_beside(kind: str, length: int) -> int:
     return {"triple_run_plus_pairs": length, "triple_plus_two_pairs": 2}.get(kind, 0)
 
 
+def ranks_held(ruleset: Ruleset, cards: int = 1) -> tuple[str, ...]:
+    """Return the ranks, low to high and without that of the jokers, of which the packs have so many cards."""
+    removed, decks = ruleset.removed_cards, ruleset.decks
+    return tuple([rank for rank in ruleset.ranks if cards_held(rank, removed, decks) >= cards])
+
+
 def run_order(ruleset: Ruleset, kind: str) -> dict[int, StraightOrder]:
-    """Return, by number of ranks, the sequences of ranks of runs of this kind, weakest first."""
+    """Return, by number of ranks, the sequences of ranks of runs of this kind, weakest first.
+
+    Those with a rank of which the packs have too few cards are left out.
+    """
     if kind == "triple_plus_two_pairs":
         return {1: tuple((rank,) for rank in ruleset.rank_names)}
     shortest = {"run": ruleset.run_from, "pair_run": ruleset.pair_run_from}.get(kind, 2)
@@ -33,4 +43,7 @@ def run_order(ruleset: Ruleset, kind: str) -> dict[int, StraightOrder]:
     if kind == "run" and "dragon" in ruleset.plays:
         lengths = lengths[:-1]
     orders = {length: straight_order(ruleset.run_order, ruleset.ranks, length) for length in lengths}
+    held = ranks_held(ruleset, RUNS[kind])
+    if len(held) < len(ruleset.ranks):
+        orders = {length: sequences_of(held, order) for length, order in orders.items()}
     return {length: order for length, order in orders.items() if order}

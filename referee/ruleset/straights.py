@@ -11,6 +11,7 @@ their comments, and Choi Dai Di with its variations.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, get_args
 
 OrderName = Literal[
@@ -57,9 +58,28 @@ StraightOrder = tuple[tuple[str, ...], ...]
 ORDER_NAMES: tuple[OrderName, ...] = get_args(OrderName)
 
 
-def usual_name(name: OrderName) -> OrderName:
-    """Return the first of the names that stand for the same order as this one."""
-    return next(other for other in ORDER_NAMES if _ORDERS[other] == _ORDERS[name])
+_WORDS = ["A", "2", "3-9", "3-T", "T", "J", "J-K"]
+_ALONE = ["A", "2", "T", "J"]
+
+ORDER_PATTERN = "^({0}|3-9|3-T|J-K)( ({0}|3-9|3-T|J-K))*$".format("[A2TJ](=[A2TJ])*")
+"""What an order in words looks like."""
+
+
+def own_order(text: str) -> str:
+    """Return an order in words, as ``_ORDERS`` has them, in its only spelling. Raise ValueError."""
+    words = [sorted(word.split("="), key=_WORDS.index) for word in text.split()]
+    starts = [part for word in words for part in word]
+    starts += [part for whole, part in _PARTS if whole in starts]
+    if (
+        not words
+        or len(set(starts)) < len(starts)
+        or any(len(word) > 1 and {*word} - {*_ALONE} for word in words)
+    ):
+        raise ValueError(text)
+    return " ".join(["=".join(word) for word in words]).replace("3-9 T", "3-T")
+
+
+_PARTS = (("3-T", "3-9"), ("3-T", "T"), ("J-K", "J"))
 
 
 def cycle(ranks: Sequence[str]) -> tuple[str, ...]:
@@ -67,18 +87,27 @@ def cycle(ranks: Sequence[str]) -> tuple[str, ...]:
     return (*ranks[-2:], *ranks[:-2])
 
 
-def straight_order(name: str, ranks: Sequence[str], length: int = 5) -> StraightOrder:
-    """Return the order ``name`` of sequences of ``length`` ranks. Raise KeyError for an unknown name.
+def sequences_of(ranks: Sequence[str], order: StraightOrder) -> StraightOrder:
+    """Return the order without sequences that have another rank than these."""
+    levels = [tuple([text for text in level if {*text.split()} <= {*ranks}]) for level in order]
+    return tuple(filter(None, levels))
+
+
+@lru_cache(maxsize=1024)
+def straight_order(name: str, ranks: tuple[str, ...], length: int = 5) -> StraightOrder:
+    """Return the order ``name``, or one in words, of sequences of ``length`` ranks.
 
     Of sequences with the same ranks, as all of the whole length have, only the last, strongest one is in it.
     """
     order = cycle(ranks)
-    levels = [level for word in _ORDERS[name].split() for level in _levels(word, len(order), length)]
+    levels = [
+        level for word in _ORDERS.get(name, name).split() for level in _levels(word, len(order), length)
+    ]
     last: dict[frozenset[str], tuple[int, str]] = {}
     for number, level in enumerate(levels):
         for start in level:
-            ranks = [order[(start + step) % len(order)] for step in range(length)]
-            last[frozenset(ranks)] = number, " ".join(ranks)
+            sequence = [order[(start + step) % len(order)] for step in range(length)]
+            last[frozenset(sequence)] = number, " ".join(sequence)
     kept = [tuple(text for at, text in last.values() if at == number) for number in range(len(levels))]
     return tuple(filter(None, kept))
 

@@ -512,7 +512,7 @@ def test_pair_runs_go_by_last_rank_then_by_its_best_suit() -> None:
 
 
 def test_pair_run_of_all_ranks_ends_in_the_ace() -> None:
-    rules = rules_of({"plays": [*ALL, "pair_run"], "players": 2, "hand_size": 26})
+    rules = rules_of({"plays": [*ALL, "pair_run"]})
     low_ace = " ".join(f"{rank}D {rank}C" for rank in "3456789TJQKA2")
     high_ace = " ".join(f"{rank}D {rank}C" for rank in "3456789TJQK2") + " AH AS"
     assert_falling(rules, high_ace, low_ace)
@@ -773,15 +773,15 @@ def ways_to_run(width: int, held: Sequence[int]) -> int:
 
 @pytest.mark.parametrize("decks", [1, 2])
 def test_list_plays_of_as_many_cards_as_a_hand_may_have_lists_every_pair_run(decks: int) -> None:
-    fields = {"plays": ["single", "pair_run"], "five_card_order": [], "players": 2, "hand_size": 26}
+    fields = {"plays": ["single", "pair_run"], "five_card_order": [], "players": 2, "hand_size": 22}
     rules = rules_of(fields | {"decks": decks})
-    hand = rules.parse(" ".join(rank + suit for rank in "345678" for suit in "DCHS") + " 9D 9C")
-    runs = rules.list_plays(hand)[26:]
+    hand = rules.parse(" ".join(rank + suit for rank in "34567" for suit in "DCHS") + " 8D 8C")
+    runs = rules.list_plays(hand)[22:]
     assert {rules.kind(code) for code in runs} == {"pair_run"}
-    assert len(set(runs)) == ways_to_run(2, [4] * 6 + [2])
+    assert len(set(runs)) == ways_to_run(2, [4] * 5 + [2])
     assert [code for code, _ in rules.tally(hand)] == sorted({code for code, _ in rules.tally(hand)})
-    assert sum(number for _, number in rules.tally(hand)) == 26 + len(runs)
-    assert {code >> rules.width for code, _ in rules.tally(hand)[26:]} == {
+    assert sum(number for _, number in rules.tally(hand)) == 22 + len(runs)
+    assert {code >> rules.width for code, _ in rules.tally(hand)[22:]} == {
         code >> rules.width for code in runs
     }
 

@@ -82,8 +82,25 @@ def test_load_ruleset_with_extends_takes_the_rest_from_that_preset() -> None:
 
 
 def test_load_ruleset_with_a_name_and_another_field_extends_the_default() -> None:
-    ruleset = load_ruleset({"name": "hong-kong", "version": 2})
-    assert (ruleset.label, ruleset.dragon) == ("hong-kong@2", "none")
+    ruleset = load_ruleset({"name": "ours", "version": 2})
+    assert (ruleset.label, ruleset.dragon) == ("ours@2", "none")
+
+
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({}, "chinese@1"),
+        ({"extends": "hong-kong", "announce_at": 0}, "hong-kong@1"),
+        ({"pass_locks": True}, "chinese-variant@1"),
+        ({"extends": "hong-kong", "version": 2}, "hong-kong-variant@2"),
+    ],
+)
+def test_rules_that_no_name_is_given_have_a_presets_only_if_they_are_it(
+    fields: dict[str, Any], label: str
+) -> None:
+    ruleset = load_ruleset(fields)
+    assert ruleset.label == label
+    assert load_ruleset(ruleset.to_object()) == ruleset
 
 
 def test_to_object_has_every_field_as_json_and_loads_again() -> None:
@@ -138,6 +155,9 @@ def test_removed_cards_in_any_order_are_the_same_ruleset() -> None:
     assert one.hash == other.hash
     assert one.removed_cards == ("3C", "3S", "4D")
 
+
+NO_TWOS: dict[str, Any] = {"removed_cards": ["2D", "2C", "2H", "2S"], "hand_size": 12}
+RUNS: dict[str, Any] = {"plays": ["single", "run", "pair_run"], "five_card_order": []}
 
 IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"players": 4}, {"hand_size": "all"}),
@@ -216,6 +236,22 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"final_honours": [{"honour": "twos", "points": 3}, {"honour": "quads", "times": 2}]},
     ),
     ({}, {"bonuses": dict.fromkeys(BONUSES, 0)}),
+    (NO_TWOS, {"double_per_two_left": True, "final_twos": "double_each", "straights": "no_wheel"}),
+    (
+        NO_TWOS,
+        {
+            "honours_left": [{"honour": "twos", "times": 2}],
+            "bonuses": dict.fromkeys(BONUSES, 0) | {"winner_per_two": 3},
+        },
+    ),
+    (NO_TWOS, {"card_points": dict.fromkeys(STANDARD_RANKS, 1) | {"2": 5}}),
+    (NO_TWOS | {"dragon": "wins"}, {"instant_wins": ["dragon_without_two"]}),
+    (
+        {"removed_cards": ["2D"], "hand_size": 12, "bonuses": dict.fromkeys(BONUSES, 1)},
+        {"bonuses": dict.fromkeys(BONUSES, 1) | {"four_twos": 9}},
+    ),
+    (NO_TWOS | RUNS, {"run_order": "three_to_two"}),
+    ({"plays": ["single", "run"], "five_card_order": []}, {"run_order": "A 2 3-9 T"}),
     ({"session": {"deals": 1000}}, {"session": {"deals": 2000}}),
 ]
 """Fields of a ruleset, and others that then make no difference."""

@@ -134,6 +134,36 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "they can have 26",
     ),
     ({"plays": ["single", *FIVE, "dragon"], "dragon": "wins"}, "plays", "nobody can play one"),
+    (
+        {"name": "hong-kong", "pass_locks": True},
+        "name",
+        "is a preset's: give rules that differ from hong-kong",
+    ),
+    ({"name": "hong-kong", "version": 2}, "name", "is a preset's"),
+    ({"name": "ours; mine", "players": 3}, "name", "none of them ; or @"),
+    ({"name": "ours@2", "players": 3}, "name", "none of them ; or @"),
+    (
+        {"straights": [["A 2 3 4 5"]], "removed_cards": ["2D", "2C", "2H", "2S"], "hand_size": 12},
+        "straights",
+        "has no sequence",
+    ),
+    (
+        {
+            "plays": ["single", "triple_run"],
+            "five_card_order": [],
+            "removed_cards": [rank + suit for rank in "468TQA2" for suit in "DC"],
+            "hand_size": 9,
+        },
+        "plays",
+        "has triple_run, and the pack has no ranks for one",
+    ),
+    ({"run_order": "A 2 3-9 3-T"}, "run_order", "an order in words such as 'A 2 3-T J'"),
+    ({"run_order": "two_lo"}, "run_order", "did you mean 'two_low'"),
+    (
+        {"plays": ["single", "pair_run"], "five_card_order": [], "players": 2, "hand_size": 26},
+        "hand_size",
+        "the plays of a hand of 26 cards could be about 2.6 MiB",
+    ),
     ({"straights": []}, "straights", "has no sequence"),
     (
         {"extends": "taiwan-latta", "plays": ["single", "run", "straight_flush_plus_two"]},

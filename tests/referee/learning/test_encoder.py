@@ -13,12 +13,15 @@ from referee.learning.encoder import Encoder
 from referee.learning.needed import Needed
 from referee.learning.plays import PLAY_FIELDS, Floats
 from referee.learning.sight import Onlooker
-from referee.learning.slots import most_plays
 from referee.learning.tables import LearningTable
+from referee.protocol.numbers import card_numbers
+from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.rules.plays import Rules, compile_ruleset
 from referee.rules.rulebook import rules_of
 from referee.ruleset import Ruleset, load_ruleset, preset_names
+from referee.ruleset.bounds import MOST_LISTED_BYTES, most_listed_bytes, most_plays
 from referee.ruleset.limits import most_cards
+from referee.v1 import bots_pb2
 from tests.referee.deals import rules_with
 
 FEW = [rank + suit for rank in "89TJQKA2" for suit in "DCHS"]
@@ -232,3 +235,19 @@ def test_encoder_when_a_ruleset_has_other_rules_then_the_observation_tells() -> 
     ]
     assert first.fields == second.fields
     assert (seen[0] != seen[1]).sum() == 1
+
+
+def test_plays_when_as_many_as_a_ruleset_allows_are_listed_then_a_turn_fits_into_a_message() -> None:
+    rules = rules_with(
+        name="large",
+        plays=["single", "pair", "triple", "pair_run"],
+        five_card_order=[],
+        players=2,
+        hand_size=24,
+    )
+    message, numbers = bots_pb2.Turn(), card_numbers(rules)
+    for code in rules.list_plays(rules.parse(" ".join(rank + suit for rank in "345678" for suit in "DCHS"))):
+        message.legal_plays.add().cards.extend(numbers.numbers(code & rules.full))
+    listed = message.ByteSize()
+    assert MOST_LISTED_BYTES / 4 < listed <= most_listed_bytes(rules.ruleset) <= MOST_LISTED_BYTES
+    assert MOST_LISTED_BYTES == MAX_MESSAGE_BYTES

@@ -1,26 +1,63 @@
-"""How many plays a hand can hold at most: what the action space of a ruleset needs.
+"""How many plays a hand can hold at most: what a turn may have to list, and an action space to have.
 
 For every way to divide a hand's cards by rank, the plays of each kind are counted, or bounded where suits
 matter. The largest of these sums is an upper bound for every hand, and a close one for the presets.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, prod
 
-from referee.ruleset import Ruleset
-from referee.ruleset.limits import most_cards
+from referee.errors import Problem
+from referee.ruleset.limits import COUNTED, most_cards
+from referee.ruleset.model import Ruleset
 from referee.ruleset.runs import RUNS, pairs_beside, run_order
 from referee.ruleset.straights import cycle
+
+Sized = tuple[int, int]
+"""A number of cards, and how many plays of so many there can be."""
+
+MOST_LISTED_BYTES = 1 << 20
+"""The most bytes that the legal plays of a turn may take in its message (docs/protocol.md)."""
+
+ALWAYS_LISTABLE = 17
+"""Of so many cards, all plays of any kinds fit."""
 
 
 @lru_cache(maxsize=64)
 def most_plays(ruleset: Ruleset) -> int:
     """Return a number of plays that no hand exceeds, not counting the pass."""
+    return max(sum(count for _, count in parts) for parts in _bounds(ruleset))
+
+
+@lru_cache(maxsize=64)
+def most_listed_bytes(ruleset: Ruleset) -> int:
+    """Return a number of bytes that no list of a hand's plays in a message exceeds."""
+    return max(sum(count * (cards + _PLAY_BYTES) for cards, count in parts) for parts in _bounds(ruleset))
+
+
+_PLAY_BYTES = 4
+"""What a play takes in a message besides its cards, of which each takes one."""
+
+
+def listing_problem(ruleset: Ruleset) -> Iterator[Problem]:
+    """Yield a problem if the legal plays of a turn could be more than fit into a message."""
+    cards = most_cards(ruleset)
+    if cards > ALWAYS_LISTABLE and any(kind in ruleset.plays for kind in COUNTED):
+        size = most_listed_bytes(ruleset)
+        if size > MOST_LISTED_BYTES:
+            many = f"about {size / 2**20:.1f} MiB with these kinds of plays"
+            yield Problem(
+                "hand_size", f"the plays of a hand of {cards} cards could be {many}, and a turn has 1"
+            )
+
+
+def _bounds(ruleset: Ruleset) -> Iterator[Iterator[Sized]]:
+    """Yield, by how a hand may be divided by rank, the bounds of its plays."""
     copies, ranks, cards = 4 * ruleset.decks, len(ruleset.rank_names), most_cards(ruleset)
     bound = _Bound(ruleset)
-    return max(bound.of(counts) for counts in _divisions(cards, ranks, copies))
+    return (bound.of(counts) for counts in _divisions(cards, ranks, copies))
 
 
 def _divisions(cards: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
@@ -56,43 +93,39 @@ class _Bound:
             for size in range(1, 6)
         }
 
-    def of(self, counts: Sequence[int]) -> int:
-        """Return the bound for these numbers of cards by rank, in descending order."""
-        kinds, ways, cards = self._kinds, self._ways, sum(counts)
+    def of(self, counts: Sequence[int]) -> Iterator[Sized]:
+        """Yield the bound for these numbers of cards by rank, in descending order, in parts."""
+        ways = self._ways
         pairs, triples = [ways[2][n] for n in counts], [ways[3][n] for n in counts]
-        fours = [ways[4][n] for n in counts]
-        distinct = [min(n, 4) for n in counts]
-        count = sum(distinct)
-        count += sum(pairs) if "pair" in kinds else 0
-        count += sum(triples) if "triple" in kinds else 0
-        count += sum(fours) if "bare_quads" in kinds else 0
-        if "full_house" in kinds:
-            count += _joined(triples, pairs)
-        if "two_pair" in kinds:
-            count += _two_pairs(pairs, distinct)
-        if "quads" in kinds:
-            count += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
-        if "dragon" in kinds and len(counts) >= self._ranks:
-            count += prod(distinct[: self._ranks])
-        count += self._five(distinct, len(counts), cards)
-        return count + self._runs({1: distinct, 2: pairs, 3: triples})
+        fours, distinct = [ways[4][n] for n in counts], [min(n, 4) for n in counts]
+        some: Mapping[str, tuple[int, Callable[[], int]]] = {
+            "single": (1, lambda: sum(distinct)),
+            "pair": (2, lambda: sum(pairs)),
+            "triple": (3, lambda: sum(triples)),
+            "bare_quads": (4, lambda: sum(fours)),
+            "full_house": (5, lambda: _joined(triples, pairs)),
+            "two_pair": (5, lambda: _two_pairs(pairs, distinct)),
+            "quads": (5, lambda: _joined(fours, distinct) + sum(ways[5][n] for n in counts)),
+            "dragon": (self._ranks, lambda: prod(distinct[: self._ranks])),
+        }
+        for kind in self._kinds & some.keys():
+            if kind != "dragon" or len(counts) >= self._ranks:
+                cards, count = some[kind]
+                yield cards, count()
+        yield from self._five(distinct, len(counts), sum(counts))
+        yield from self._runs({1: distinct, 2: pairs, 3: triples})
 
-    def _five(self, distinct: Sequence[int], ranks: int, cards: int) -> int:
-        """Return a bound for the plays that depend on suits and sequences."""
+    def _five(self, distinct: Sequence[int], ranks: int, cards: int) -> Iterator[Sized]:
+        """Yield a bound for the plays that depend on suits and sequences."""
         kinds = self._kinds
         windows = self._windows(ranks)
-        straights = windows * prod(distinct[:5])
-        count = 0
-        if "straight" in kinds:
-            count += straights
         if "flush" in kinds:
-            count += _most_flushes(cards, ranks, self._decks)
-        elif "straight" not in kinds:
-            count += straights
+            yield 5, _most_flushes(cards, ranks, self._decks)
+        if "straight" in kinds or "flush" not in kinds:
+            yield 5, windows * prod(distinct[:5])
         if "straight_flush_plus_two" in kinds:
             suited = min(windows, cards - 4) * (cards // 5)
-            count += suited * comb(max(cards - 5, 0), 2)
-        return count
+            yield 7, suited * comb(max(cards - 5, 0), 2)
 
     def _windows(self, ranks: int) -> int:
         """Return how many sequences there can be in this number of ranks."""
@@ -102,9 +135,8 @@ class _Bound:
             return min(len(self._sequences), ranks - 4)
         return min(len(self._sequences), comb(ranks, 5))
 
-    def _runs(self, ways: Mapping[int, Sequence[int]]) -> int:
-        """Return a bound for the runs of every kind; ``ways`` has the sets of so many cards by rank."""
-        count = 0
+    def _runs(self, ways: Mapping[int, Sequence[int]]) -> Iterator[Sized]:
+        """Yield a bound for the runs of every kind; ``ways`` has the sets of so many cards by rank."""
         for kind, orders in self._orders.items():
             sets = sorted(filter(None, ways[RUNS[kind]]), reverse=True)
             pairs = sorted(filter(None, ways[2]), reverse=True)
@@ -114,8 +146,7 @@ class _Bound:
                 beside = pairs_beside(kind, length)
                 if length <= len(sets) and beside <= len(pairs) - length:
                     chosen = comb(len(pairs) - length, beside) * prod(pairs[:beside])
-                    count += starts * prod(sets[:length]) * chosen
-        return count
+                    yield length * RUNS[kind] + 2 * beside, starts * prod(sets[:length]) * chosen
 
 
 def _joined(ways: Sequence[int], others: Sequence[int]) -> int:
