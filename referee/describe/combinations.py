@@ -7,7 +7,7 @@ from referee.describe.words import KIND_NAMES, bare, bomb_name, listed, number, 
 from referee.ruleset import Ruleset
 from referee.ruleset.bombs import kind_of, limited, run_lengths
 from referee.ruleset.runs import run_order
-from referee.ruleset.straights import StraightOrder, cycle
+from referee.ruleset.straights import StraightOrder, cycle, straight_order
 
 _SEQUENCES = {"straight", "straight_flush", "straight_flush_plus_two"}
 
@@ -29,11 +29,17 @@ def _runs(ruleset: Ruleset) -> list[str]:
     kinds = [kind for kind in _OF_MANY_LENGTHS if kind in ruleset.plays]
     if not kinds:
         return []
-    shortest = min((run_order(ruleset, kind) for kind in kinds), key=min)
-    order = _sequences(shortest[min(shortest)], ruleset.ranks)
-    equal = " (those joined by = are of equal strength)" if "=" in order else ""
-    ranks = f"of {number(min(shortest))} ranks {order}{equal}, and of more likewise"
-    sentences = [f"Runs of the same length go by their ranks: {ranks}."]
+    lengths = {length for kind in kinds for length in run_order(ruleset, kind)}
+    # Of less than five ranks, different orders may be the same; runs of five may be straights instead.
+    telling = 6 if 5 not in lengths and max(lengths) > 5 else 5
+    ranks = {
+        length: f"of {number(length)} ranks {_sequences(order, ruleset.ranks)}"
+        for length in sorted({min(lengths), max(min(lengths), telling)})
+        for order in [straight_order(ruleset.run_order, ruleset.ranks, length)]
+    }
+    equal = " (those joined by = are of equal strength)" if "=" in "".join(ranks.values()) else ""
+    told = f"{'; '.join(ranks.values())}{equal}; and of other numbers likewise"
+    sentences = [f"Runs of the same length go by their ranks: {told}."]
     highest = ruleset.straight_suit_of == "highest"
     cards = [("the card of the highest rank" if highest else "the last card")] if "run" in kinds else []
     cards += ["the last pair"] if "pair_run" in kinds else []
@@ -111,15 +117,26 @@ def five_cards(ruleset: Ruleset) -> list[str]:
     limits = limited(ruleset.bombs_beat)
     kinds = [kind for kind in ruleset.five_card_order if kind not in ruleset.bombs or kind in limits]
     if not kinds:
-        return []
+        return _whole_order(ruleset, kinds)
     apart = ", bombs apart" if len(kinds) < len(ruleset.five_card_order) else ""
+    every = _whole_order(ruleset, kinds)
     if len(kinds) == 1:
-        return [f"The only kind of five cards{apart} is {_shown(ruleset, kinds[0])}."]
+        return [f"The only kind of five cards{apart} is {_shown(ruleset, kinds[0])}.", *every]
     if ruleset.kinds_compete:
         order = weakest_first([_shown(ruleset, kind) for kind in kinds])
-        return [f"Five cards of a stronger kind beat five of a weaker one{apart}: {order}."]
+        return [f"Five cards of a stronger kind beat five of a weaker one{apart}: {order}.", *every]
     names = listed([_shown(ruleset, kind) for kind in kinds])
-    return [f"Five cards are beaten only by five of the same kind{apart}. The kinds are {names}."]
+    return [f"Five cards are beaten only by five of the same kind{apart}. The kinds are {names}.", *every]
+
+
+def _whole_order(ruleset: Ruleset, kinds: Sequence[str]) -> list[str]:
+    """Return the order of all kinds of five cards where it is not that of those ``kinds``, then bombs."""
+    order = ruleset.five_card_order
+    bombs = [kind for kind in ruleset.bomb_order or ruleset.bombs if kind in order and kind not in kinds]
+    told = [*kinds, *bombs] if ruleset.kinds_compete else [kind for kind in order if kind in kinds] + bombs
+    if [*order] == told:
+        return []
+    return [f"Apart from what beats what, the order of all kinds is {weakest_first([*map(bare, order)])}."]
 
 
 def _shown(ruleset: Ruleset, kind: str) -> str:
@@ -214,7 +231,7 @@ def _in_suit(ruleset: Ruleset) -> list[str]:
         return sentences
     plain = [kind for kind in ruleset.five_card_order if kind in ("straight", "flush")]
     alone = "Five cards of one suit in sequence"
-    return [f"{alone} are {KIND_NAMES[plain[-1]]}."] if plain else [f"{alone} are no play of their own."]
+    return [f"{alone} are {KIND_NAMES[plain[-1]]}."] if plain else [f"{alone} are not a play of their own."]
 
 
 def _sequences(levels: StraightOrder, ranks: tuple[str, ...]) -> str:
@@ -266,7 +283,7 @@ def _also_flushes(ruleset: Ruleset) -> list[str]:
         [f"In one suit, {listed([KIND_NAMES[kind] for kind in weaker])} are a flush."] if weaker else []
     )
     if stronger:
-        sentences.append(f"In one suit, {listed([KIND_NAMES[kind] for kind in stronger])} are no flush.")
+        sentences.append(f"In one suit, {listed([KIND_NAMES[kind] for kind in stronger])} are not a flush.")
     return sentences
 
 
@@ -293,7 +310,8 @@ def bombs(ruleset: Ruleset) -> list[str]:
         beaten = _bombs(limits[name], ruleset)
         if _is_run(name):
             beaten = beaten.replace(KIND_NAMES["pair_run"], "any other run of pairs")
-        sentences.append(f"{_sentence(_bombs([name], ruleset))} beats {beaten}.")
+        verb = "beats" if name == kind_of(name) != "two_pair" or _is_run(name) else "beat"
+        sentences.append(f"{_sentence(_bombs([name], ruleset))} {verb} {beaten}.")
     if limits:
         sentences.append("Against all other plays these go by their kind.")
     runs = [run_lengths(name, ruleset.bombs, len(ruleset.ranks)) for name in ruleset.bombs if _is_run(name)]

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from referee.describe.words import counted, highest_card, last_card, listed, number
+from referee.deals.showdown import HONOURS
+from referee.describe.words import bare, counted, highest_card, last_card, listed, number, weakest_first
 from referee.ruleset import Bonuses, Bracket, Ruleset
 from referee.ruleset.limits import SETTLED_BY_PENALTIES
 
@@ -131,8 +132,8 @@ def _settled(ruleset: Ruleset) -> str:
     if ruleset.settle == "places":
         points = listed([str(points) for points in ruleset.place_points])
         return f"In the order of going out the players score {points}."
-    if ruleset.settle == "loser_only" and ruleset.jokers:
-        return _SETTLED["loser_only"].replace("two or ace", "joker, two or ace")
+    if ruleset.settle == "loser_only":
+        return _loser_only(ruleset)
     return _SETTLED[ruleset.settle]
 
 
@@ -144,12 +145,18 @@ _SETTLED = {
     "fixed": "The winner scores 1 point, the others nothing.",
     "wins": "The winner scores 1 point, the others nothing.",
     "last_loses": "The last to hold cards scores -1, the others nothing.",
-    "loser_only": (
-        "One player pays the winner 1 point: the holder of the highest four of a kind or straight flush; "
-        "if there is none, of the highest two or ace; if none, of the most cards; if tied, of the highest "
-        "card."
-    ),
 }
+
+
+def _loser_only(ruleset: Ruleset) -> str:
+    order = (*ruleset.five_card_order, "straight_flush_plus_two")
+    honours = [bare(kind) for kind in order if kind in HONOURS and kind in {*ruleset.plays, "royal_flush"}]
+    card = f"of the highest {'joker, ' * (ruleset.jokers > 0)}two or ace"
+    highest = (
+        f"of the highest honour ({weakest_first(honours)}); if there is none, {card}" if honours else card
+    )
+    rest = "if none, of the most cards; if tied, of the highest card"
+    return f"One player pays the winner 1 point: the holder {highest}; {rest}."
 
 
 def _difference(ruleset: Ruleset) -> str:

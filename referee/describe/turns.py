@@ -1,6 +1,6 @@
 """Turns, tricks and the end of a deal, in words."""
 
-from referee.describe.words import cards_over, last_card
+from referee.describe.words import last_card
 from referee.ruleset import Ruleset
 
 
@@ -25,7 +25,7 @@ def turns(ruleset: Ruleset) -> list[str]:
 
 
 def _drawing(ruleset: Ruleset) -> list[str]:
-    if ruleset.draw_on_pass == "none" or not cards_over(ruleset):
+    if ruleset.draw_on_pass == "none":
         return []
     many = "one card" if ruleset.draw_on_pass == "one" else "as many cards as the play to beat has"
     sentences = [f"Whoever passes draws {many} from the stock and may play from the next turn on."]

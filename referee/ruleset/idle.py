@@ -197,6 +197,8 @@ def _scoring(ruleset: Ruleset) -> Changes:
     if not last_play:
         yield "final_twos", "none"
     yield "final_honours", _in_order(ruleset.final_honours) if last_play else ()
+    if ruleset.settle == "fixed" and ruleset.final_twos == "none" and not ruleset.final_honours:
+        yield "settle", "wins"
 
 
 def _in_order(honours: Sequence[Honour]) -> tuple[Honour, ...]:

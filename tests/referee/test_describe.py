@@ -1,17 +1,20 @@
 """Tests for the description of the rules in words."""
 
+from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from referee.cards import STANDARD_RANKS
 from referee.describe import describe
 from referee.describe.combinations import example
+from referee.errors import RulesetError
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, preset_names
+from referee.ruleset.fields import FIVE_CARD_KINDS
 from referee.ruleset.straights import ORDER_NAMES, straight_order
-from tests.referee.strategies import rulesets
+from tests.referee.strategies import ruleset_fields, rulesets
 
 
 def told(source: str | dict[str, Any]) -> str:
@@ -188,6 +191,65 @@ def test_describe_tells_ladders_apart(name: str) -> None:
 def test_describe_shows_the_ladder_with_equals() -> None:
     sequences = "3 4 5 6 7 < 4 5 6 7 8 < … < T J Q K A < A 2 3 4 5 = 2 3 4 5 6."
     assert sequences in told("indonesia")
+
+
+@settings(deadline=None, max_examples=60)
+@given(ruleset_fields(), ruleset_fields())
+def test_describe_tells_rulesets_apart_that_differ_in_one_field(
+    fields: dict[str, Any], others: dict[str, Any]
+) -> None:
+    ruleset = load_ruleset(fields)
+    words = describe(ruleset)
+    for name in sorted(fields.keys() & others.keys() - {"name"}):
+        try:
+            other = load_ruleset({**fields, name: others[name]})
+        except RulesetError:
+            continue
+        assert other == ruleset or describe(other) != words, name
+
+
+RUN_KINDS: list[dict[str, Any]] = [
+    {"plays": ["single", "run", "pair_run"]},
+    {"plays": ["single", "run"], "run_from": 5},
+    {"plays": ["single", "triple_run"]},
+    {"plays": ["single", "straight", "run"], "five_card_order": ["straight"], "straights": "two_low"},
+]
+
+
+@pytest.mark.parametrize("fields", RUN_KINDS)
+def test_describe_tells_orders_of_runs_apart(fields: dict[str, Any]) -> None:
+    orders = [*ORDER_NAMES, "A 2 J 3-T", "3-9 A T", "T A=2=J"]
+    rulesets = [load_ruleset({"five_card_order": [], **fields, "run_order": order}) for order in orders]
+    for one, other in combinations(rulesets, 2):
+        assert one == other or describe(one) != describe(other), (one.run_order, other.run_order)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (
+            {"extends": "taiwan"},
+            "honour (four of a kind with a fifth card < straight flush); if there is none, of",
+        ),
+        (
+            {"plays": ["single", "bare_quads"], "five_card_order": [], "bombs": []},
+            "1 point: the holder of the highest two or ace; if none, of the most cards",
+        ),
+        (
+            {"five_card_order": [*FIVE_CARD_KINDS[1:-2], "straight_flush", "royal_flush", "quads"]},
+            "honour (straight flush < royal flush < four of a kind with a fifth card)",
+        ),
+    ],
+)
+def test_describe_says_who_pays_with_loser_only(fields: dict[str, Any], words: str) -> None:
+    assert words in told({"settle": "loser_only", **fields})
+
+
+def test_describe_says_the_order_of_kinds_that_bombs_hide() -> None:
+    order = ["full_house", "straight", "quads", "flush", "straight_flush"]
+    fields = {"bombs": ["full_house"], "five_card_order": order}
+    assert "the order of all kinds is full house < straight < four of a kind with a fifth" in told(fields)
+    assert "the order of all kinds" not in told({"bombs": ["quads", "straight_flush"]})
 
 
 def test_describe_tells_presets_apart() -> None:
