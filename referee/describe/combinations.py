@@ -136,7 +136,7 @@ def _whole_order(ruleset: Ruleset, kinds: Sequence[str]) -> list[str]:
     told = [*kinds, *bombs] if ruleset.kinds_compete else [kind for kind in order if kind in kinds] + bombs
     if [*order] == told:
         return []
-    return [f"Apart from what beats what, the order of all kinds is {weakest_first([*map(bare, order)])}."]
+    return [f"The whole order, bombs included, is {weakest_first([*map(bare, order)])}."]
 
 
 def _shown(ruleset: Ruleset, kind: str) -> str:

@@ -30,7 +30,7 @@ REFERENCE = Reference(
     name="reference-1",
     plays=16,
     parts=4096,
-    hash="d359990544f5424007915c2ca4754b245c1a7faec4eab64425dd55e55f4cd340",
+    hash="13888ad9ea027f71ea87524a4ff3b21788b2466d24a65922642b3326774c57f5",
 )
 
 ODDS = 16

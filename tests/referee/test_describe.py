@@ -248,8 +248,10 @@ def test_describe_says_who_pays_with_loser_only(fields: dict[str, Any], words: s
 def test_describe_says_the_order_of_kinds_that_bombs_hide() -> None:
     order = ["full_house", "straight", "quads", "flush", "straight_flush"]
     fields = {"bombs": ["full_house"], "five_card_order": order}
-    assert "the order of all kinds is full house < straight < four of a kind with a fifth" in told(fields)
-    assert "the order of all kinds" not in told({"bombs": ["quads", "straight_flush"]})
+    assert "The whole order, bombs included, is full house < straight < four of a kind with a fifth" in told(
+        fields
+    )
+    assert "whole order" not in told({"bombs": ["quads", "straight_flush"]})
 
 
 def test_describe_tells_presets_apart() -> None:

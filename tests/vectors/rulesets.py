@@ -180,7 +180,7 @@ SUCCEEDING: tuple[tuple[str, Fields], ...] = (
     ("chinese", {"exchange": "loser_to_winner", "lead": "loser", "dealer": "loser"}),
     ("chinese", {"exchange": "loser_to_winner", "last_top_card": "loses", "lead": "winner"}),
     ("chinese", {"direction": "alternating", "dealer": "rotate", "lead": "winner", "lowest_lead_every": 3}),
-    ("chinese-3", {"dealer": "rotate", "lead": "loser", "session": {"target": 30}}),
+    ("chinese-3", {"dealer": "rotate", "lead": "loser", "session": {"target": -30}}),
 )
 """Presets and changed fields for what a deal leaves to the next."""
 

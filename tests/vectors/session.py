@@ -1,6 +1,8 @@
 """From deal to deal: who deals and leads, which cards are exchanged, and when the session is over."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from random import Random
 from typing import Any
 
 from referee.deals.deal import Deal
@@ -9,7 +11,6 @@ from referee.deals.session import Session
 from referee.deals.succession import Legacy, legacy, setup
 from referee.records.record import DIRECTIONS
 from referee.rules.plays import Rules
-from tests.vectors.dice import Dice
 from tests.vectors.files import (
     CARDS,
     FLAG,
@@ -61,7 +62,7 @@ def _legacy(rules: Rules, last: Mapping[str, Any]) -> Legacy:
 
 
 def cases() -> Iterator[Case]:
-    """Yield how deals ended."""
+    """Yield how deals of sessions played at random ended."""
     for name in (
         *("chinese", "choi-dai-di", "choi-dai-di-5", "hong-kong", "indonesia", "lectio", "only-a-game"),
         *("online-hk", "tien-len-frame"),
@@ -70,48 +71,82 @@ def cases() -> Iterator[Case]:
         yield "the first deal", {"ruleset": name, "last": None}
         rules = rules_named(name)
         end = rules.ruleset.session
-        limits = [value for value in (end.target, end.chips and -end.chips) if value]
         for number in range(8):
-            dice = Dice(f"vectors/session/{name}/{number}")
-            last = _ended(rules, dice, number)
+            last = _ended(rules, f"vectors/session/{name}/{number}", number)
             yield f"after a deal that ends by {last['end']}", {"ruleset": name, "last": last}
-        for limit in limits:
+        for limit in [value for value in (end.target, end.chips and -end.chips) if value]:
             for score in (limit - 1, limit, limit + 1):
-                scores = [score, *[0] * (rules.ruleset.players - 1)]
-                yield (
-                    "at the edge of the session's end",
-                    {"ruleset": name, "last": {**last, "scores": scores}},
-                )
-        if end.deals:
-            for number in (end.deals - 1, end.deals):
-                played = {**_ended(rules, Dice(f"vectors/session/{name}"), 0), "deal": number}
-                yield "at the edge of the session's last deal", {"ruleset": name, "last": played}
+                last = _at_score(rules, f"vectors/session/{name}/{score}", score)
+                yield "at the edge of the session's end", {"ruleset": name, "last": last}
+        for number in (end.deals - 1, end.deals) if end.deals else ():
+            last = _of_number(rules, f"vectors/session/{name}", number)
+            yield "at the edge of the session's last deal", {"ruleset": name, "last": last}
 
 
-def _ended(rules: Rules, dice: Dice, number: int) -> Input:
+def _ended(rules: Rules, seed: str, number: int) -> Input:
     """Return how a deal ended: often, several have as many cards left."""
-    players = rules.ruleset.players
-    winner = dice.below(players)
-    cards = dice.shuffled(rules.pack)
-    size = dice.one((1, 2, 5))
-    sizes = [0 if seat == winner else size + (dice.below(3) == 0) for seat in range(players)]
-    left, at = [], 0
-    for seat in range(players):
-        left.append(rules.text(rules.mask(sorted(cards[at : at + sizes[seat]]))))
-        at += sizes[seat]
-    lost = number == 5 and rules.ruleset.last_top_card == "loses"
-    ends = "forfeit" if number == 4 else "last_top_card" if lost else "out"
-    culprit = None if ends == "out" else (winner + 1) % players
-    return {
-        "deal": (1, 2, 3, 9, 4, 5, 6, 7)[number],
-        "dealer": dice.below(players),
-        "direction": dice.one([*STEPS]),
-        "end": ends,
-        "out": [winner] if culprit is None else [],
-        "culprit": culprit,
-        "left": left,
-        "scores": [0] * players,
-    }
+    latest = (1, 2, 3, 9, 4, 5, 6, 7)[number]
+    if number == 4:
+        return next(_played(rules, seed, latest, lambda deal: deal.end == "forfeit", forfeits=True))
+    if number == 5 and rules.ruleset.last_top_card == "loses":
+        return next(_played(rules, seed, latest, lambda deal: deal.end == "last_top_card"))
+    return next(_played(rules, seed, latest, lambda deal: number % 2 == 0 or _is_tied(deal)))
+
+
+def _of_number(rules: Rules, seed: str, number: int) -> Input:
+    return next(_played(rules, seed, number, lambda deal: deal.number == number))
+
+
+def _is_tied(deal: Deal) -> bool:
+    counts = sorted(map(int.bit_count, deal.left))
+    return counts[-1] == counts[-2] or deal.rules.ruleset.deal_ends == "last_holder"
+
+
+def _at_score(rules: Rules, seed: str, score: int) -> Input:
+    """Return how a deal ended after which one score, that counts for the end of the session, is this."""
+    best = max if score > 0 else min
+    return next(_played(rules, seed, 40, lambda _: True, lambda scores: best(scores) == score))
+
+
+def _played(
+    rules: Rules,
+    seed: str,
+    latest: int,
+    ended: Callable[[Deal], bool],
+    scored: Callable[[Sequence[int]], bool] = lambda _: True,
+    *,
+    forfeits: bool = False,
+) -> Iterator[Input]:
+    """Yield how deals up to the number ``latest`` ended, session after session, that are asked for."""
+    for attempt in count():
+        random = Random(f"{seed}/{attempt}")
+        session, weak = Session(rules, random.randbytes(32)), random.randrange(-1, rules.ruleset.players)
+        while not session.over and session.deals_played < latest:
+            deal = session.next_deal()
+            if forfeits and random.random() < 0.5 and not deal.over:
+                deal.forfeit(random.choice(deal.owing()))
+            _play(deal, random, weak)
+            session.close_deal()
+            if ended(deal) and scored(session.scores):
+                yield {
+                    "deal": deal.number,
+                    "dealer": deal.dealer,
+                    "direction": DIRECTIONS[deal.step],
+                    "end": deal.end,
+                    "out": deal.out,
+                    "culprit": deal.culprit,
+                    "left": [*map(rules.text, deal.left)],
+                    "scores": [*session.scores],
+                }
+
+
+def _play(deal: Deal, random: Random, weak: int) -> None:
+    """Play a deal at random to its end; the seat ``weak`` passes where it may, and so loses soon."""
+    while not deal.over:
+        seat = deal.owing()[0]
+        choices = deal.choices(seat)
+        passes = seat == weak and 0 in choices
+        deal.act(seat, 0 if passes else random.choice(choices) & deal.rules.full)
 
 
 LAST = record(

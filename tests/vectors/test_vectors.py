@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from referee.cli.vectors import FolderTaken, export
+from referee.deals.succession import direction
 from referee.ruleset import load_ruleset
 from referee.vectors import vector_files
 from tests.compiled import PURE, ROOT
@@ -44,6 +45,26 @@ def test_file_when_it_is_read_then_it_follows_its_schema(name: str) -> None:
     if "vectors" in file:  # of many, some: the validator takes its time
         file["vectors"] = file["vectors"][:: max(1, len(file["vectors"]) // 60)]
     Draft202012Validator(schema).validate(file)
+
+
+def test_sessions_when_a_deal_has_ended_then_it_could_end_so() -> None:
+    rulesets = {name: load_ruleset(ruleset) for name, ruleset in _file("rulesets")["rulesets"].items()}
+    for vector in _file("session")["vectors"]:
+        ruleset, last = rulesets[vector["input"]["ruleset"]], vector["input"]["last"]
+        if last is None:
+            continue
+        step = "clockwise" if direction(ruleset, last["deal"]) == 1 else "anticlockwise"
+        assert last["direction"] == step
+        assert last["deal"] <= (ruleset.session.deals or 1000)
+        empty = {seat for seat, hand in enumerate(last["left"]) if not hand}
+        assert empty == {*last["out"]}
+        assert (last["culprit"] is None) == bool(last["out"])
+        if last["end"] == "last_top_card":
+            assert len(last["left"][last["culprit"]].split()) == 1
+        if ruleset.settle in ("pairwise", "winner_collects"):
+            assert sum(last["scores"]) == 0
+        elif ruleset.settle == "penalty" and ruleset.bonuses is None:
+            assert max(last["scores"]) <= 0 > min(last["scores"])
 
 
 def test_ids_when_they_are_computed_from_the_questions_then_they_agree_and_differ() -> None:
