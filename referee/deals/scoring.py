@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from referee.deals.action import Entry
 from referee.deals.dealing import landmarks, seats_after
-from referee.deals.showdown import best_honour, holds, shows
+from referee.deals.showdown import best_honour, holds, loser, shows
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Bracket, Honour
 
@@ -224,6 +224,16 @@ def _winner_collects(case: Case) -> list[int]:
     return points
 
 
+def _better_collect(case: Case) -> list[int]:
+    points = [0] * len(case.penalties)
+    for payer, more in enumerate(case.penalties):
+        for payee, fewer in enumerate(case.penalties):
+            if more > fewer:
+                points[payer] -= more
+                points[payee] += more
+    return points
+
+
 def _winner_scores(case: Case) -> list[int]:
     return _only(case, case.winner, sum(case.penalties))
 
@@ -242,11 +252,22 @@ def _last_loses(case: Case) -> list[int]:
 
 def _places(case: Case) -> list[int]:
     points = [0] * len(case.hands)
-    for seat, place in zip(
-        (*case.finish.out, _last_holder(case)), case.rules.ruleset.place_points, strict=True
-    ):
+    for seat, place in zip(_order(case), case.rules.ruleset.place_points, strict=True):
         points[seat] = place
     return points
+
+
+def _order(case: Case) -> list[int]:
+    """Return the seats in the order of going out, or after the winner by what they have left."""
+    finish, rules = case.finish, case.rules
+    if rules.ruleset.deal_ends == "last_holder":
+        return [*finish.out, _last_holder(case)]
+    left = [seat for seat in seats_after(finish.dealer, finish.step, len(case.hands)) if seat != case.winner]
+    worst: list[int] = []
+    while left:
+        worst.append(loser(rules, case.hands, left))
+        left.remove(worst[-1])
+    return [case.winner, *reversed(worst)]
 
 
 def _difference(case: Case) -> list[int]:
@@ -272,6 +293,7 @@ _SETTLES: dict[str, Callable[[Case], list[int]]] = {
     "penalty": _penalty,
     "pairwise": _pairwise,
     "winner_collects": _winner_collects,
+    "better_collect": _better_collect,
     "winner_scores": _winner_scores,
     "fixed": _fixed,
     "places": _places,
@@ -342,7 +364,7 @@ def _bonus(rules: Rules, play: Unbeaten, bonuses: Bonuses) -> int:
     return 0
 
 
-_PAYS_EACH = ("pairwise", "winner_collects", "difference", "loser_only")
+_PAYS_EACH = ("pairwise", "winner_collects", "better_collect", "difference", "loser_only")
 _COUNTS_ONE = ("fixed", "wins", "last_loses", "loser_only")
 
 

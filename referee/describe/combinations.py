@@ -42,6 +42,7 @@ def _runs(ruleset: Ruleset) -> list[str]:
     sentences = [f"Runs of the same length go by their ranks: {told}."]
     highest = ruleset.straight_suit_of == "highest"
     cards = [("the card of the highest rank" if highest else "the last card")] if "run" in kinds else []
+    cards += ["the card"] if kinds == ["suited_run"] else []
     cards += ["the last pair"] if "pair_run" in kinds else []
     cards += ["the last triple"] if ruleset.decks > 1 and any("triple" in kind for kind in kinds) else []
     if cards and not ruleset.equal_suits:
@@ -61,6 +62,14 @@ def _two_pair(ruleset: Ruleset) -> str:
     return f"Two pairs with a card of a third rank go by the rank of the higher pair{both}{then}; {fifth}."
 
 
+def _bare_two_pair(ruleset: Ruleset) -> str:
+    return (
+        _two_pair(ruleset)
+        .replace(" with a card of a third rank", "")
+        .replace("; a fifth card counts for nothing", "")
+    )
+
+
 def _quads(ruleset: Ruleset) -> str:
     fives = " Five cards of one rank are the same kind." if ruleset.decks > 1 else ""
     return f"Four of a kind take any fifth card and go {_matching(ruleset, 'the four')}.{fives}"
@@ -69,7 +78,16 @@ def _quads(ruleset: Ruleset) -> str:
 def _run(ruleset: Ruleset) -> str:
     orders = run_order(ruleset, "run")
     five = "" if 5 in orders else ", but not five"
-    return f"A run of cards is {number(min(orders))} or more cards of consecutive ranks{five}."
+    apart = (
+        "; one all of one suit is a run of one suit and nothing else" if "suited_run" in ruleset.plays else ""
+    )
+    return f"A run of cards is {number(min(orders))} or more cards of consecutive ranks{five}{apart}."
+
+
+def _suited_run(ruleset: Ruleset) -> str:
+    orders = run_order(ruleset, "suited_run")
+    five = "" if 5 in orders else ", but not five"
+    return f"A run of one suit is {number(min(orders))} or more cards of consecutive ranks in one suit{five}."
 
 
 def _pair_run(ruleset: Ruleset) -> str:
@@ -99,7 +117,9 @@ _KINDS: dict[str, Callable[[Ruleset], str]] = {
     "full_house": lambda ruleset: f"Full houses go {_matching(ruleset, 'the triple')}.",
     "quads": _quads,
     "bare_quads": lambda ruleset: f"Bare four of a kind go {_matching(ruleset, 'the four')}.",
+    "bare_two_pair": _bare_two_pair,
     "run": _run,
+    "suited_run": _suited_run,
     "pair_run": _pair_run,
     "dragon": lambda ruleset: (
         f"A dragon is one card of every rank; dragons go by the suit of the {ruleset.ranks[-1]}."
@@ -310,7 +330,9 @@ def bombs(ruleset: Ruleset) -> list[str]:
         beaten = _bombs(limits[name], ruleset)
         if _is_run(name):
             beaten = beaten.replace(KIND_NAMES["pair_run"], "any other run of pairs")
-        verb = "beats" if name == kind_of(name) != "two_pair" or _is_run(name) else "beat"
+        verb = (
+            "beats" if name == kind_of(name) not in ("two_pair", "bare_two_pair") or _is_run(name) else "beat"
+        )
         sentences.append(f"{_sentence(_bombs([name], ruleset))} {verb} {beaten}.")
     if limits:
         sentences.append("Against all other plays these go by their kind.")
@@ -335,7 +357,7 @@ def _bombs(names: Sequence[str], ruleset: Ruleset) -> str:
     return listed([bomb_name(name, ruleset) for name in names])
 
 
-_OF_MANY_LENGTHS = ("run", "pair_run", "triple_run", "triple_run_plus_pairs")
+_OF_MANY_LENGTHS = ("run", "suited_run", "pair_run", "triple_run", "triple_run_plus_pairs")
 
 
 def _is_run(name: str) -> bool:

@@ -210,11 +210,12 @@ def loser(ruleset: Ruleset) -> list[str]:
         "The loser of a deal is whoever has the most cards left. Of several, each shows the best play that "
         "can be made of the cards left, most cards first, then the highest; the one whose play has the "
         "fewest cards, then the weakest, is the loser.",
-        *_showdown(ruleset),
+        *showdown(ruleset),
     ]
 
 
-def _showdown(ruleset: Ruleset) -> list[str]:
+def showdown(ruleset: Ruleset) -> list[str]:
+    """Return how plays of five cards are compared where players show the best of what they have left."""
     if len(ruleset.five_card_order) < 2:
         return []
     order = weakest_first([bare(kind) for kind in ruleset.five_card_order])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from referee.deals.showdown import HONOURS
+from referee.describe.deal import showdown
 from referee.describe.words import bare, counted, highest_card, last_card, listed, number, weakest_first
 from referee.ruleset import Bonuses, Bracket, Ruleset
 from referee.ruleset.limits import SETTLED_BY_PENALTIES
@@ -131,7 +132,16 @@ def _honour(ruleset: Ruleset, honour: str) -> str:
 def _settled(ruleset: Ruleset) -> str:
     if ruleset.settle == "places":
         points = listed([str(points) for points in ruleset.place_points])
-        return f"In the order of going out the players score {points}."
+        if ruleset.deal_ends == "last_holder":
+            return f"In the order of going out the players score {points}."
+        return " ".join(
+            [
+                f"The winner, and then the others from the fewest cards left to the most, score {points}.",
+                "Of several with as many cards, each shows the best play that can be made of them, most "
+                "cards first, then the highest; the longer play, and of equal length the stronger, is first.",
+                *showdown(ruleset),
+            ]
+        )
     if ruleset.settle == "loser_only":
         return _loser_only(ruleset)
     return _SETTLED[ruleset.settle]
@@ -141,6 +151,9 @@ _SETTLED = {
     "penalty": "The losers score minus their penalty points, the winner 0.",
     "pairwise": "Every two players settle the difference of their penalty points, so all points sum to 0.",
     "winner_collects": "Every loser pays the penalty points to the winner.",
+    "better_collect": (
+        "Of every two players, who has more penalty points pays them all to the other; all points sum to 0."
+    ),
     "winner_scores": "The winner scores the sum of all penalty points, the others nothing.",
     "fixed": "The winner scores 1 point, the others nothing.",
     "wins": "The winner scores 1 point, the others nothing.",
@@ -193,7 +206,7 @@ def _no_winner(ruleset: Ruleset) -> str:
         rest = "each of the rest gets the points of the last place but one"
         return f"{who} gets the points of the last place; those who are out keep their places, and {rest}."
     amount = _NO_WINNER.get(ruleset.settle, "1 point")
-    if ruleset.settle in ("pairwise", "winner_collects", "difference", "loser_only"):
+    if ruleset.settle in ("pairwise", "winner_collects", "better_collect", "difference", "loser_only"):
         return f"{who} pays every other player {amount}."
     return f"{who} scores minus {amount}, the others nothing."
 

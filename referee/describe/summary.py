@@ -45,11 +45,12 @@ _SETTLED = {
     "penalty": "cards left count against their holder",
     "pairwise": "every two settle the difference of their cards left",
     "winner_collects": "losers pay the winner for their cards left",
+    "better_collect": "players pay everybody with fewer points for their cards left",
     "winner_scores": "the winner scores the cards that the others hold",
     "fixed": "one point for the winner",
     "wins": "one point for the winner",
     "last_loses": "one point off for the last",
-    "places": "points by the order of going out",
+    "places": "points by place",
     "loser_only": "one loser pays the winner",
     "difference": "every two settle the difference of their numbers of cards",
 }
@@ -61,7 +62,9 @@ _USUAL = {"pair": "pairs", "triple": "triples", "straight": "straights", "flush"
 
 _UNUSUAL = {
     "two_pair": "two pairs",
+    "bare_two_pair": "two pairs as four cards",
     "run": "runs of cards",
+    "suited_run": "runs of one suit",
     "pair_run": "runs of pairs",
     "triple_run": "runs of triples",
     "triple_run_plus_pairs": "runs of triples with pairs",

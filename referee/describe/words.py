@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from referee.cards import JOKERS
 from referee.ruleset import Ruleset, pack_size
-from referee.ruleset.bombs import kind_of, rank_of, run_lengths
+from referee.ruleset.bombs import is_card, kind_of, rank_of, run_lengths
 
 SUIT_NAMES = {"D": "diamonds", "C": "clubs", "H": "hearts", "S": "spades"}
 
@@ -22,7 +22,9 @@ KIND_NAMES = {
     "straight_flush": "a straight flush",
     "royal_flush": "a royal flush",
     "bare_quads": "bare four of a kind",
+    "bare_two_pair": "two pairs",
     "run": "a run of cards",
+    "suited_run": "a run of one suit",
     "pair_run": "a run of pairs",
     "dragon": "a dragon",
     "triple_run": "a run of triples",
@@ -84,6 +86,8 @@ def bare(kind: str) -> str:
 def bomb_name(name: str, ruleset: Ruleset) -> str:
     """Return a bomb of the ruleset, or what a bomb beats, with an article if it takes one."""
     kind, rank = kind_of(name), rank_of(name)
+    if is_card(name):
+        return f"the single {name}"
     if rank:
         return f"{_EQUAL[kind]} {_RANK_NAMES.get(rank, rank)}{'' if kind == 'single' else 's'}"
     if kind != "pair_run" or name not in ruleset.bombs:

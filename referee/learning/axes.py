@@ -7,7 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
 from referee.ruleset import Bracket, Honour, Ruleset, pack_size
-from referee.ruleset.bombs import kind_of, limited, rank_of, run_lengths
+from referee.ruleset.bombs import is_card, kind_of, limited, rank_of, run_lengths
 from referee.ruleset.fields import HONOURS, KINDS, MOST_DECKS
 from referee.ruleset.limits import most_cards
 from referee.ruleset.straights import StraightOrder, cycle, straight_order
@@ -97,6 +97,7 @@ def _bombs(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
         name = " ".join(ruleset.ranks[-1:] * twos)
         beating = [bomb for bomb in ruleset.bombs if bomb not in limits or name in limits[bomb]]
         yield f"bombs_beat.twos.{twos}", len(beating) / max(len(ruleset.bombs), 1)
+    yield "bombs_beat.card", float(any(is_card(name) for names in limits.values() for name in names))
     yield "bombs_beat.any", float(len(limits) < len(ruleset.bombs))
 
 

@@ -8,7 +8,7 @@ because most hands have few such plays, and with sums, which are faster than uni
 from collections.abc import Mapping
 
 from referee.rules.pack import Pack
-from referee.rules.runs import Runs
+from referee.rules.runs import Runs, SuitedRuns
 from referee.rules.strength import Strength
 from referee.rules.tables import RANK_BITS, Tables, Triple
 from referee.rules.twopairs import TwoPairs
@@ -29,12 +29,20 @@ class Lister:
         tables = Tables(ruleset, pack, strength, codes)
         self._chunks, self._suits, self._sequences = tables.chunks, tables.suits, tables.sequences
         self._fours, self._twos = tables.fours, tables.twos
-        self._many: dict[str, Runs | TwoPairs] = {
-            kind: Runs(pack, strength, kind) for kind in RUNS if kind in kinds
+        self._many: dict[str, Runs | SuitedRuns | TwoPairs] = {
+            kind: Runs(pack, strength, kind) for kind in RUNS if kind in kinds and kind != "suited_run"
         }
+        if "suited_run" in kinds:
+            self._many["suited_run"] = SuitedRuns(pack, strength, codes)
+        if "bare_two_pair" in kinds:
+            self._many["bare_two_pair"] = TwoPairs(pack, strength, flushes=False, bare=True)
         if "two_pair" in kinds:
             self._many["two_pair"] = TwoPairs(pack, strength, "flush" in kinds)
-        self._short_runs = Runs(pack, strength, "run", SHORT) if "run" in kinds else None
+        self._short_runs: list[Runs | SuitedRuns] = []
+        if "run" in kinds:
+            self._short_runs.append(Runs(pack, strength, "run", SHORT))
+        if "suited_run" in kinds:
+            self._short_runs.append(SuitedRuns(pack, strength, codes, SHORT))
         self._pairs = "pair" in kinds
         self._triples = "triple" in kinds
         self._full_houses = "full_house" in kinds
@@ -116,8 +124,8 @@ class Lister:
             plays += pairs
         if triples and self._triples:
             plays += [code for code, _, _ in triples]
-        if self._short_runs:
-            plays += self._short_runs.plays(hand, ranks)
+        for runs in self._short_runs:
+            plays += runs.plays(hand, ranks)
         plays.sort()
         return plays
 

@@ -113,18 +113,31 @@ class Classifier:
 
     def _run(self, cards: list[int], ranks: list[int]) -> int:
         counts = {rank: ranks.count(rank) for rank in ranks}
+        if [*counts.values()] == [2, 2]:
+            suit = self._best_suit(cards[2:])
+            two_pair = self._strength.of_two_pair(ranks[-1], ranks[0], suit)
+            if head := self._strength.head("bare_two_pair", two_pair):
+                return head
         most = max(counts.values())
         run = [rank for rank, count in counts.items() if count == most]
         beside = [count for count in counts.values() if count < most]
         if any(count != 2 for count in beside):
             return 0
         for kind, places in self._strength.runs.items():
+            if self._is_other(kind, cards):
+                continue
             if RUNS[kind] == most and pairs_beside(kind, len(run)) == len(beside):
                 level, counting = places.get(_bits(run), (0, None))
                 if counting is not None:
                     deciding = [card for card in cards if card >> 2 == counting]
                     return self._strength.run(kind, level, deciding, len(run))
         return 0
+
+    def _is_other(self, kind: str, cards: list[int]) -> bool:
+        """Return whether the suits of cards of consecutive ranks make them no run of this kind."""
+        if "suited_run" not in self._strength.runs or RUNS[kind] > 1:
+            return False
+        return (kind == "suited_run") != (len({card & 3 for card in cards}) == 1)
 
     def _of_rank(self, kind: str, cards: list[int]) -> int:
         return self._strength.head_of_rank(

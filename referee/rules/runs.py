@@ -4,7 +4,7 @@ A whole pack holds billions of them, of few strengths: ``tally`` counts them wit
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from math import prod
 
 from referee.memo import Memo
@@ -18,6 +18,31 @@ Run = tuple[int, Mapping[int, Codes], Codes, int]
 other cards; the masks of the other ranks, two by two; how many pairs go with it."""
 
 
+class SuitedRuns:
+    """Lists the runs of one suit."""
+
+    def __init__(self, pack: Pack, strength: Strength, codes: Mapping[int, int], longest: int = 15) -> None:
+        """Prepare for the runs of up to ``longest`` ranks; by default, of all."""
+        self._codes = codes
+        ranks = [mask & pack.ones for mask in pack.rank_masks]
+        places = [bits for bits in strength.runs["suited_run"] if bits.bit_count() <= longest]
+        self._masks = []
+        for suit in pack.suit_masks:
+            for bits in places:
+                cards = [mask & suit for rank, mask in enumerate(ranks) if bits >> rank & 1]
+                if all(cards):
+                    self._masks.append(sum(cards))
+
+    def plays(self, hand: int, _: int = 0) -> list[int]:
+        """Return the codes of the runs in a hand, in no order."""
+        codes, lacking = self._codes, ~hand
+        return [codes[mask] for mask in self._masks if not mask & lacking]
+
+    def tally(self, hand: int) -> list[tuple[int, int]]:
+        """Return each of them, with 1 as the number that it stands for."""
+        return [(code, 1) for code in self.plays(hand)]
+
+
 class Runs:
     """Lists the runs of one kind."""
 
@@ -25,6 +50,9 @@ class Runs:
         """Prepare for the runs of up to ``longest`` ranks; by default, of all."""
         self._pack, self._strength, self._kind = pack, strength, kind
         self._width = RUNS[kind]
+        # By suit, the other cards, where runs of one suit are another kind.
+        apart = kind == "run" and "suited_run" in strength.runs
+        self._mixed = tuple([pack.full & ~suit for suit in pack.suit_masks]) if apart else ()
         self._shift = (self._width - 1) * RANKS
         self._ranks = [(1 << rank, mask) for rank, mask in enumerate(pack.rank_masks)]
         self._sets = Memo(self._sets_of)
@@ -50,7 +78,10 @@ class Runs:
                 ]
                 runs = [run + some for run in runs for some in beside]
             plays += runs
-        return plays
+        return [play for play in plays if not self._is_of_a_suit(play)] if self._mixed else plays
+
+    def _is_of_a_suit(self, play: int) -> bool:
+        return not all(play & other for other in self._mixed)
 
     def tally(self, hand: int) -> list[tuple[int, int]]:
         """Return one run of those that differ only in cards that do not decide, and how many these are."""
@@ -65,7 +96,21 @@ class Runs:
                 cards += sum([some[0] for some in beside[0]])
                 number *= sum(prod(map(len, ways)) for ways in beside)
             tally += [(code + cards, number) for code in heads[hand & top]]
+            if self._mixed:
+                tally[-len(heads[hand & top]) :] = self._without_suited(heads[hand & top], sets)
         return tally
+
+    def _without_suited(self, heads: Codes, sets: Sequence[Codes]) -> Iterator[tuple[int, int]]:
+        """Yield the same of runs not of one suit; ``sets`` has the ways to take their other cards."""
+        number = prod(map(len, sets))
+        for head in heads:
+            ways = [sum(some) for some in islice(product(*sets), 2)]
+            suited = sum(
+                all(any(not (head + way) & other for way in some) for some in sets) for other in self._mixed
+            )
+            play = next((head + way for way in ways if not self._is_of_a_suit(head + way)), 0)
+            if play:
+                yield play, number - suited
 
     def _held(self, hand: int) -> list[Run]:
         ranks = 0

@@ -9,8 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from math import comb
 
+from referee.cards import card_index
 from referee.ruleset import Ruleset
-from referee.ruleset.bombs import kind_of, limited, rank_of, run_lengths
+from referee.ruleset.bombs import is_card, kind_of, limited, rank_of, run_lengths
 from referee.ruleset.runs import RUNS, run_order
 from referee.ruleset.straights import StraightOrder, cycle
 
@@ -42,6 +43,7 @@ class Strength:
         self.width = width
         self.ranks = len(ruleset.ranks)
         """The ranks that can be in a sequence: all but that of the jokers."""
+        self._names = ruleset.ranks
         self.suits = tuple(0 if ruleset.equal_suits else ruleset.suits.index(suit) for suit in "DCHS")
         """The places of the suits D C H S among the suits, low to high; all the same if suits are equal."""
         self.suit_rank = self.suits * self.ranks + (0, 1)
@@ -84,6 +86,10 @@ class Strength:
     def spans(self, name: str) -> list[Span]:
         """Return which codes have the plays that a name stands for, except bombs that beat any play."""
         kind, rank = kind_of(name), rank_of(name)
+        if is_card(name):
+            card = card_index(name, self._names)
+            first = self.head("single", (card >> 2) * 4 + self.suit_rank[card])
+            return [(first, first + (1 << self.width))]
         if rank:
             first = self.head_of_rank(kind, self._rank_of[rank] * 4)
             return [(first, first + (4 << self.width))]
@@ -174,7 +180,7 @@ class Strength:
             return [(kind, 0, comb(self.ranks + 4 * (self.decks > 1), 5) * 4)]
         if kind == "dragon":
             return [(kind, 0, 4)]
-        if kind == "two_pair" and self._both_pairs:
+        if kind in ("two_pair", "bare_two_pair") and self._both_pairs:
             return [(kind, 0, self._rank_count**2 * 4)]
         levels = 1 + max((level for level, _ in self.sequences.values()), default=0)
         return [(kind, 0, 4 * (levels if kind in _SEQUENCE_KINDS else self._rank_count))]

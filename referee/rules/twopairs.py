@@ -1,4 +1,4 @@
-"""Listing two pairs with a fifth card: few of one hand, a hundred thousand of a whole pack."""
+"""Listing two pairs, with a fifth card or without: few of one hand, a hundred thousand of a whole pack."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -8,17 +8,20 @@ from referee.rules.pack import Pack
 from referee.rules.strength import Strength
 from referee.rules.tables import RANK_BITS, RANKS, Codes
 
+_NO_CARD = [0]
+
 
 class TwoPairs:
-    """Lists two pairs with a fifth card of a third rank.
+    """Lists two pairs, unless they are ``bare`` with a fifth card of a third rank.
 
     With several packs, two pairs and a card of one suit may be a flush as well. Where ``flushes`` are played,
     those are listed with the other plays in suit, whichever of the two they are.
     """
 
-    def __init__(self, pack: Pack, strength: Strength, flushes: bool) -> None:
+    def __init__(self, pack: Pack, strength: Strength, flushes: bool, bare: bool = False) -> None:
         self._pack, self._strength = pack, strength
         self._suits = pack.suit_masks if flushes and pack.decks > 1 else ()
+        self._kind = "bare_two_pair" if bare else "two_pair"
         self._ones = Memo[int, Codes](lambda held: tuple(pack.choose(held & pack.ones, 1)))
         self._pairs = Memo(self._pairs_of)
         masks = list(enumerate(pack.rank_masks))
@@ -52,6 +55,7 @@ class TwoPairs:
 
         ``twice`` are the ranks that are held twice, as bits.
         """
+        bare = self._kind == "bare_two_pair"
         singles = [card for chunk in self._pack.chunks for card in self._ones[hand & chunk]]
         ones = hand & self._pack.ones
         below: list[tuple[int, int, int]] = []
@@ -64,7 +68,7 @@ class TwoPairs:
                 yield (
                     rank,
                     self._pairs[cards | others],
-                    singles[:first] + singles[after:start] + singles[end:],
+                    _NO_CARD if bare else singles[:first] + singles[after:start] + singles[end:],
                 )
             below.append((cards, start, end))
 
@@ -80,7 +84,7 @@ class TwoPairs:
         cards, lower = self._pack.cards(top), self._pack.cards(low)
         suit = max([self._strength.suit_rank[card] for card in cards])
         value = self._strength.of_two_pair(cards[0] >> 2, lower[0] >> 2, suit)
-        return self._strength.head("two_pair", value)
+        return self._strength.head(self._kind, value)
 
     def _mixed(self, pair: int, fifths: list[int]) -> list[int]:
         """Return the cards that do not make a flush that is played of two pairs."""

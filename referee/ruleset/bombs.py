@@ -1,14 +1,15 @@
 """The names of bombs, and of what they beat: a kind, runs of so many pairs, or cards of a chosen rank.
 
 ``quads`` is a kind; ``pair_run 4`` are the runs of four or more pairs, up to the next length that the ruleset
-names; ``A A A`` are three aces, which are of the kind ``triple``.
+names; ``A A A`` are three aces, which are of the kind ``triple``; among what bombs beat, ``2S`` is
+one card.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from referee.cards import JOKER, RANK_SETS, SUITS
+from referee.cards import JOKER, JOKERS, RANK_SETS, SUITS
 from referee.errors import Problem
 from referee.ruleset.annotations import Fields, Step
 from referee.ruleset.fields import KINDS, distinct_names
@@ -35,9 +36,18 @@ def kind_of(name: str) -> str:
 
 
 def rank_of(name: str) -> str:
-    """Return the rank that a name chooses; empty for a kind and for runs."""
+    """Return the rank, or the single card, that a name chooses; empty for a kind and for runs."""
     first = name.split()[0]
     return "" if first in _NAMES else first
+
+
+def is_card(name: str) -> bool:
+    """Return whether a name stands for one single card, such as ``2S``."""
+    return name in JOKERS or (name[-1] in SUITS and name[:-1] in _RANKS)
+
+
+_RANKS = {*chain(*RANK_SETS)}
+_CARD_PATTERN = f"^(({'|'.join(sorted(_RANKS))})[{''.join(SUITS)}]|{'|'.join(JOKERS)})$"
 
 
 def run_lengths(name: str, bombs: Sequence[str], most: int) -> range:
@@ -152,6 +162,8 @@ def _read(given: object, before: Fields, fewest: int) -> str:
         return " ".join(parts)
     if len(set(parts)) == 1 and parts[0] in named and fewest <= len(parts) <= len(EQUAL_CARDS):
         return " ".join(parts)
+    if fewest == 1 and isinstance(given, str) and given and is_card(given):
+        return given
     hint = suggestion(given, _NAMES) if isinstance(given, str) else ""
     forms = f"a kind, {_RUN}N for runs of N or more pairs (3 to {len(ranks)}), or ranks such as 'A A A'"
     raise ValueError(f"must be {forms}, not {shown(given)}{hint}")
@@ -219,6 +231,7 @@ def _form(fewest: int) -> Mapping[str, object]:
     return {
         "anyOf": [
             {"enum": list(_NAMES)},
+            *([{"type": "string", "pattern": _CARD_PATTERN}] if fewest == 1 else []),
             {"type": "string", "pattern": f"^{_RUN}({'|'.join(_NUMBERS)})$"},
             {"type": "string", "pattern": rf"^({ranks})( \1){{{fewest - 1},{len(EQUAL_CARDS) - 1}}}$"},
         ]

@@ -104,6 +104,7 @@ class _Bound:
             "triple": (3, lambda: sum(triples)),
             "bare_quads": (4, lambda: sum(fours)),
             "full_house": (5, lambda: _joined(triples, pairs)),
+            "bare_two_pair": (4, lambda: (sum(pairs) ** 2 - sum(pair**2 for pair in pairs)) // 2),
             "two_pair": (5, lambda: _two_pairs(pairs, distinct)),
             "quads": (5, lambda: _joined(fours, distinct) + sum(ways[5][n] for n in counts)),
             "dragon": (self._ranks, lambda: prod(distinct[: self._ranks])),
@@ -143,6 +144,9 @@ class _Bound:
             full = len(sets) >= self._ranks
             for length, sequences in orders.items():
                 starts = sequences if full else min(sequences, len(sets) - length + 1)
+                if kind == "suited_run":
+                    yield length, 4 * max(starts, 0)
+                    continue
                 beside = pairs_beside(kind, length)
                 if length <= len(sets) and beside <= len(pairs) - length:
                     chosen = comb(len(pairs) - length, beside) * prod(pairs[:beside])

@@ -144,11 +144,14 @@ def _combinations(ruleset: Ruleset) -> Changes:
     by_suit_of += possible if "straight" in plays else ()
     if all(_ends_highest(ruleset, level) for level in by_suit_of):
         yield "straight_suit_of", "top"
-    yield "run_from", min(runs, default=3)
+    yield (
+        "run_from",
+        min([*runs, *(run_order(ruleset, "suited_run") if "suited_run" in plays else ())], default=3),
+    )
     yield "run_order", _usual_order(ruleset, plays & _ORDERED_RUNS)
     if "pair_run" not in plays:
         yield "pair_run_from", 2
-    if "two_pair" not in plays:
+    if not plays & {"two_pair", "bare_two_pair"}:
         yield "two_pair_order", "top_then_suit"
     if "flush" not in plays:
         yield "flush_order", "suit_then_top"

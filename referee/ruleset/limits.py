@@ -21,7 +21,7 @@ MOST_RESTOCKS = 10
 MOST_CARDS_WITH_DRAGONS = 20
 """The most cards in a hand that may play dragons: it holds at most 2^7 of them."""
 
-SETTLED_BY_PENALTIES = ("penalty", "pairwise", "winner_collects", "winner_scores")
+SETTLED_BY_PENALTIES = ("penalty", "pairwise", "winner_collects", "better_collect", "winner_scores")
 """The settlements that count penalty points."""
 
 MOST_CARDS_WITH_RUNS = 26
@@ -30,13 +30,13 @@ MOST_CARDS_WITH_RUNS = 26
 MOST_SEQUENCES = 60
 """The most sequences in ``straights``; these bound the number of straights in a hand."""
 
-MANY = ("two_pair", *RUNS)
+MANY = ("two_pair", "bare_two_pair", *RUNS)
 """The kinds of which the number of plays soars with the number of cards in a hand."""
 
 COUNTED = (*MANY, "straight_flush_plus_two")
 """The kinds with which hands are smaller, and may have more plays than a turn can list."""
 
-_EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
+_EACH_PAYS_EACH = ("pairwise", "winner_collects", "better_collect", "difference")
 
 
 def pack_size(ruleset: Ruleset) -> int:

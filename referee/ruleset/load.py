@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from referee.cards import JOKER
+from referee.cards import JOKER, card_text, pack_of
 from referee.errors import Problem, RulesetError, TomlError
-from referee.ruleset.bombs import cards_held, limited, rank_of
+from referee.ruleset.bombs import cards_held, is_card, limited, rank_of
 from referee.ruleset.bombs import problems as bomb_problems
 from referee.ruleset.bounds import listing_problem
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
@@ -114,7 +114,12 @@ def _pack(ruleset: Ruleset) -> Iterator[Problem]:
         rank = rank_of(name)
         held = cards_held(rank, ruleset.removed_cards, ruleset.decks)
         held = ruleset.jokers * ruleset.decks if rank == JOKER else held
-        if rank and held < len(name.split()):
+        if is_card(name):
+            if ruleset.equal_suits and rank[:-1] in ruleset.ranks:
+                yield Problem(field, f"has {name}, but with equal_suits all cards of a rank are equal")
+            elif name not in pack_texts(ruleset):
+                yield Problem(field, f"has {name}, which is not in the pack")
+        elif rank and held < len(name.split()):
             yield Problem(field, f"has {name}, but the pack has only {held} of that rank")
     if ruleset.last_cards in gone:
         yield Problem("last_cards", f"is {ruleset.last_cards}, and every {ruleset.last_cards} is removed")
@@ -128,14 +133,27 @@ def _pack(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("first_lead", f"is {ruleset.first_lead}, which is among removed_cards")
 
 
+def pack_texts(ruleset: Ruleset) -> list[str]:
+    """Return the cards of one pack, as texts."""
+    cards = pack_of(ruleset.ranks, ruleset.jokers, ruleset.removed_cards)
+    return [card_text(card, ruleset.ranks) for card in cards]
+
+
 def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
     plays = set(ruleset.plays)
     if "single" not in plays:
         yield Problem("plays", "must have single")
     if {"straight_flush", "straight_flush_plus_two"} <= plays:
         yield Problem("plays", "cannot have both straight_flush and straight_flush_plus_two")
-    if {"run", "straight_flush_plus_two"} <= plays:
-        yield Problem("plays", "cannot have both run and straight_flush_plus_two: seven cards may be both")
+    for kind in filter(plays.__contains__, ("run", "suited_run")):
+        if "straight_flush_plus_two" in plays:
+            yield Problem(
+                "plays", f"cannot have both {kind} and straight_flush_plus_two: seven cards may be both"
+            )
+    if {"bare_two_pair", "pair_run"} <= plays and ruleset.pair_run_from == 2:
+        yield Problem(
+            "plays", "cannot have both bare_two_pair and pair_run from two pairs: four cards may be both"
+        )
     for kind in filter(plays.__contains__, RUNS):
         if not run_order(ruleset, kind):
             yield Problem("plays", f"has {kind}, and the pack has no ranks for one")
@@ -191,8 +209,10 @@ def _end(ruleset: Ruleset) -> Iterator[Problem]:
             if getattr(ruleset, field) == value:
                 yield Problem(field, f"cannot be {value} with deal_ends: last_holder")
         return
-    if ruleset.settle in ("places", "last_loses"):
+    if ruleset.settle == "last_loses":
         yield Problem("settle", f"{ruleset.settle} needs deal_ends: last_holder")
+    if ruleset.settle == "places" and ruleset.guard == "liable":
+        yield Problem("guard", "cannot be liable with settle: places, where nobody pays")
     if ruleset.after_out != "beatable":
         yield Problem("after_out", f"{ruleset.after_out} needs deal_ends: last_holder")
 

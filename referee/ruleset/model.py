@@ -265,6 +265,7 @@ class Ruleset:
         "penalty",
         "pairwise",
         "winner_collects",
+        "better_collect",
         "winner_scores",
         "fixed",
         "places",

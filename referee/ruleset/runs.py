@@ -8,6 +8,7 @@ from referee.ruleset.straights import StraightOrder, sequences_of, straight_orde
 
 RUNS: Mapping[str, int] = {
     "run": 1,
+    "suited_run": 1,
     "pair_run": 2,
     "triple_run": 3,
     "triple_run_plus_pairs": 3,
@@ -36,11 +37,12 @@ def run_order(ruleset: Ruleset, kind: str) -> dict[int, StraightOrder]:
     """
     if kind == "triple_plus_two_pairs":
         return {1: tuple((rank,) for rank in ruleset.rank_names)}
-    shortest = {"run": ruleset.run_from, "pair_run": ruleset.pair_run_from}.get(kind, 2)
+    one_each = RUNS[kind] == 1
+    shortest = {1: ruleset.run_from, 2: ruleset.pair_run_from}.get(RUNS[kind], 2)
     lengths = list(range(shortest, len(ruleset.ranks) + 1))
-    if kind == "run" and _OF_FIVE & set(ruleset.plays):
+    if one_each and _OF_FIVE & set(ruleset.plays):
         lengths = [length for length in lengths if length != 5]
-    if kind == "run" and "dragon" in ruleset.plays:
+    if one_each and "dragon" in ruleset.plays:
         lengths = lengths[:-1]
     orders = {length: straight_order(ruleset.run_order, ruleset.ranks, length) for length in lengths}
     held = ranks_held(ruleset, RUNS[kind])

@@ -62,6 +62,8 @@ class SlowRules:
             return five
         if len(cards) == 7 and "straight_flush_plus_two" in self.played and self.straight_flushes_in(cards):
             return "straight_flush_plus_two"
+        if counts == [2, 2] and len(cards) == 4 and "bare_two_pair" in self.played:
+            return "bare_two_pair"
         if "dragon" in self.played and sorted(ranks) == sorted(self.ruleset.ranks):
             return "dragon"
         return self.run_shape(cards)
@@ -96,7 +98,7 @@ class SlowRules:
         """Return the ranks of two pairs with a fifth card, the higher first; none if the cards are none."""
         ranks = [rank for rank, _ in cards]
         pairs = sorted({rank for rank in ranks if ranks.count(rank) == 2}, key=self.number, reverse=True)
-        return pairs if len(pairs) == 2 and len(cards) == 5 else []
+        return pairs if len(pairs) == 2 and len(cards) in (4, 5) else []
 
     def run_shape(self, cards: Cards) -> str | None:
         """Return the kind of a run, with or without pairs, if its ranks are a legal sequence."""
@@ -108,7 +110,8 @@ class SlowRules:
             case (1, length, 0) if length >= self.ruleset.run_from and (
                 length != 5 or not {"straight", "flush", "straight_flush"} & self.played
             ):
-                return "run"
+                suited = len({suit for _, suit in cards}) == 1
+                return "suited_run" if suited and "suited_run" in self.played else "run"
             case (2, length, 0) if length >= self.ruleset.pair_run_from:
                 return "pair_run"
             case (3, length, 0) if length > 1:
@@ -148,7 +151,16 @@ class SlowRules:
         ace, two = [[0]], [[1]]
         low_to_ace = [[start] for start in range(2, ends_in_ace + 1)]
         top = [[ends_in_two]]
-        return {
+        words = {
+            "A": ace,
+            "2": two,
+            "3-T": low_to_ace,
+            "3-9": low_to_ace[:-1],
+            "T": [[ends_in_ace]],
+            "J": top,
+        }
+        words["J-K"] = [[start] for start in range(ends_in_two, ranks)]
+        named = {
             "two_low": ace + two + low_to_ace,
             "wheel_high": two + low_to_ace + ace,
             "six_high_wheel_next": low_to_ace + ace + two,
@@ -165,7 +177,15 @@ class SlowRules:
             "two_ranks_high": [*low_to_ace, [0, 1]],
             "wrap_around": [[start] for start in range(ends_in_two, ranks)] + ace + two + low_to_ace,
             "no_two": low_to_ace,
-        }[self.ruleset.run_order]
+        }
+        own = self.ruleset.run_order.split()
+        if own[0] in named:
+            return named[own[0]]
+        levels: list[list[int]] = []
+        for word in own:
+            equals = [start for part in word.split("=") for level in words[part] for start in level]
+            levels += [equals] if "=" in word else words[word]
+        return levels
 
     def straight_flushes_in(self, cards: Cards) -> list[Cards]:
         """Return the suited legal sequences among the cards."""
@@ -189,7 +209,7 @@ class SlowRules:
                 return (self.number(most), suit)
             case "straight" | "straight_flush" | "royal_flush":
                 return self.sequence_strength(cards) if kind != "royal_flush" else (self.suit(cards),)
-            case "two_pair":
+            case "two_pair" | "bare_two_pair":
                 high, low = self.pairs(cards)
                 suit = self.suit([card for card in cards if card[0] == high])
                 both = self.ruleset.two_pair_order == "ranks_then_suit"
@@ -200,7 +220,14 @@ class SlowRules:
                 return max(self.sequence_strength(five) for five in self.straight_flushes_in(cards))
             case "dragon":
                 return (self.suit([card for card in cards if card[0] == self.ruleset.ranks[-1]]),)
-            case "run" | "pair_run" | "triple_run" | "triple_run_plus_pairs" | "triple_plus_two_pairs":
+            case (
+                "run"
+                | "suited_run"
+                | "pair_run"
+                | "triple_run"
+                | "triple_run_plus_pairs"
+                | "triple_plus_two_pairs"
+            ):
                 return self.run_strength(cards)
         raise AssertionError(cards)
 
@@ -252,6 +279,8 @@ class SlowRules:
         first, *more = name.split()
         if first == "pair_run":
             return self.kind(cards) == first and len(cards) >= 2 * int(more[0] if more else 2)
+        if len(cards) == 1 and name in ("".join(cards[0]), f"{cards[0][1]}J"[: 2 * (cards[0][0] == "joker")]):
+            return True
         return self.kind(cards) == name or [rank for rank, _ in cards] == name.split()
 
     def is_target(self, cards: Cards, name: str) -> bool:
@@ -335,7 +364,7 @@ class SlowRules:
 
     def _larger(self, size: int) -> set[str]:
         """Return the kinds that may have so many cards, more than five."""
-        kinds = {"run"}
+        kinds = {"run", "suited_run"}
         kinds |= {"straight_flush_plus_two", "triple_plus_two_pairs"} if size == 7 else set()
         kinds |= {"pair_run"} if size % 2 == 0 else set()
         kinds |= {"dragon"} if size == len(self.ruleset.ranks) else set()

@@ -9,7 +9,7 @@ from itertools import combinations
 from referee.ruleset import Honour, Ruleset
 from tests.referee.slow_rules import Cards, SlowRules
 
-SETTLES = ("penalty", "pairwise", "winner_collects", "winner_scores", "fixed")
+SETTLES = ("penalty", "pairwise", "winner_collects", "better_collect", "winner_scores", "fixed")
 
 
 class SlowScoring:
@@ -59,6 +59,10 @@ class SlowScoring:
                 return tuple(sum(other - cost for other in costs) for cost in costs)
             case "winner_collects":
                 return tuple(-cost if seat != winner else sum(costs) for seat, cost in enumerate(costs))
+            case "better_collect":
+                paid = [sum(cost for other in costs if other < cost) for cost in costs]
+                got = [sum(other for other in costs if other > cost) for cost in costs]
+                return tuple(more - less for more, less in zip(got, paid, strict=True))
             case "winner_scores":
                 return tuple(sum(costs) if seat == winner else 0 for seat in range(len(hands)))
         assert self.ruleset.settle == "fixed"

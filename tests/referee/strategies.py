@@ -11,6 +11,7 @@ from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
+from referee.ruleset.bombs import kind_of
 from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS, cards_needed
 from referee.ruleset.limits import MANY, SETTLED_BY_PENALTIES
 from referee.ruleset.straights import ORDER_NAMES
@@ -152,8 +153,8 @@ def _combinations(draw: st.DrawFn, fields: Fields, kinds: Sequence[str] = KINDS)
         plays = [kind for kind in plays if kind != "dragon"]
     if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
         plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))
-    if {"run", "straight_flush_plus_two"} <= set(plays):
-        plays.remove(draw(st.sampled_from(["run", "straight_flush_plus_two"])))
+    if {"run", "suited_run"} & set(plays) and "straight_flush_plus_two" in plays:
+        plays.remove("straight_flush_plus_two")
     royal = ["royal_flush"] if "straight_flush" in plays and draw(st.booleans()) else []
     ranks = [*fields["ranks"], *["joker"][: fields["jokers"]]]
     bombs = draw(_bombs([*plays[1:], *royal], ranks))
@@ -169,9 +170,9 @@ def _combinations(draw: st.DrawFn, fields: Fields, kinds: Sequence[str] = KINDS)
         "bombs_beat": beat,
         "bomb_order": draw(st.just([]) | st.permutations(free).map(_short_runs_first)),
         "two_pair_order": draw(st.sampled_from(CHOICES["two_pair_order"])),
-        "run_order": draw(st.sampled_from(ORDER_NAMES)),
+        "run_order": draw(st.sampled_from([*ORDER_NAMES, "2 3-T A J", "3-9 A=2 T"])),
         "run_from": draw(st.integers(3, 6)),
-        "pair_run_from": draw(st.integers(2, 3)),
+        "pair_run_from": 3 if "bare_two_pair" in plays else draw(st.integers(2, 3)),
     }
 
 
@@ -205,12 +206,25 @@ def _bombs_beat(draw: st.DrawFn, bombs: Sequence[str], kinds: Sequence[str], ran
     limited = draw(st.lists(st.sampled_from(bombs), min_size=1, unique=True))
     equal = {"single": 1} | EQUAL
     chosen = [" ".join([rank] * equal[kind]) for kind in equal if kind in kinds for rank in ranks[-3:]]
-    targets = sorted({*chosen, *kinds, *limited} - ({*bombs} - {*limited}))
-    others = {bomb: [name for name in targets if name != bomb] for bomb in limited}
+    targets = sorted(
+        {*chosen, *[rank + "S" for rank in ranks[-3:] if rank != "joker"], *kinds, *limited}
+        - ({*bombs} - {*limited})
+    )
+    others = {bomb: [name for name in targets if not _is_compared(name, bomb)] for bomb in limited}
     return {
         bomb: draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True))
         for bomb, names in others.items()
     }
+
+
+def _is_compared(name: str, bomb: str) -> bool:
+    """Return whether the list of a bomb may not have this, or not if kinds of five cards compete."""
+    kinds = {kind_of(name), kind_of(bomb)}
+    return (
+        (len(kinds) == 1 and kinds != {"pair_run"})
+        or name == bomb
+        or kinds <= {*FIVE_CARD_KINDS, "royal_flush"}
+    )
 
 
 def _short_runs_first(bombs: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ from tests.referee.strategies import drawing_rulesets, rulesets
 LARGE = 11
 """The largest hand, grown by drawing, with which the slow deal is still fast enough to continue."""
 
-ZERO_SUM = ("pairwise", "winner_collects", "difference", "loser_only")
+ZERO_SUM = ("pairwise", "winner_collects", "better_collect", "difference", "loser_only")
 
 
 def random_session(ruleset: Ruleset, seed: int) -> tuple[Session, Random]:

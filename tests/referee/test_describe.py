@@ -4,7 +4,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from referee.cards import STANDARD_RANKS
 from referee.describe import describe
@@ -169,6 +169,20 @@ AXES: list[tuple[dict[str, Any], str]] = [
         {"settle": "places", "place_points": [5, 3, 1, 0], "deal_ends": "last_holder"},
         "the players score 5, 3, 1 and 0",
     ),
+    (
+        {"settle": "places", "place_points": [5, 3, 1, 0]},
+        "the others from the fewest cards left to the most, score 5",
+    ),
+    ({"settle": "better_collect"}, "who has more penalty points pays them all to the other"),
+    ({"bombs": ["quads"], "bombs_beat": {"quads": ["2S"]}}, "with a fifth card beats the single 2S."),
+    (
+        {"plays": ["single", "bare_two_pair"], "five_card_order": []},
+        "Two pairs go by the rank of the higher pair, then by the highest suit of the higher pair.",
+    ),
+    (
+        {"plays": ["single", "suited_run"], "five_card_order": []},
+        "A run of one suit is three or more cards of consecutive ranks in one suit.",
+    ),
     ({"partners": "opposite"}, "Each of two partners then scores the sum of what both come to"),
     ({"session": {"deals": 5, "chips": 149}}, "after five deals or when a player has lost 149 chips"),
     ({"session": {"target": 49}}, "A session ends when a score reaches 49."),
@@ -193,7 +207,7 @@ def test_describe_shows_the_ladder_with_equals() -> None:
     assert sequences in told("indonesia")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
 @given(ruleset_fields(), ruleset_fields())
 def test_describe_tells_rulesets_apart_that_differ_in_one_field(
     fields: dict[str, Any], others: dict[str, Any]

@@ -249,8 +249,11 @@ def test_jokers_are_above_every_card_the_red_one_above_the_black_one(suits: str)
     assert_falling(rules, "BJ RJ", "2H 2S")
 
 
+JOKER_KINDS = [kind for kind in KINDS[:-1] if kind not in ("bare_two_pair", "suited_run")]
+
+
 def test_jokers_are_a_rank_of_their_own() -> None:
-    rules = rules_of({"jokers": 2, "decks": 2, "plays": KINDS[:-1], "five_card_order": FIVE_CARD_KINDS})
+    rules = rules_of({"jokers": 2, "decks": 2, "plays": JOKER_KINDS, "five_card_order": FIVE_CARD_KINDS})
     assert kind(rules, "BJ RJ") == kind(rules, "BJ BJ") == "pair"
     assert kind(rules, "BJ RJ RJ") == "triple"
     assert kind(rules, "9D 9C 9H BJ RJ") == kind(rules, "9D 9C BJ RJ RJ") == "full_house"
@@ -270,7 +273,7 @@ def test_pair_of_jokers_may_be_a_bomb() -> None:
 
 @pytest.mark.parametrize("cards", ["JD QD KD AD BJ", "TC JD QD KD RJ", "2D 2C BJ RJ", "BJ RJ 3D 3C", "3D BJ"])
 def test_jokers_are_in_no_sequence_and_in_no_suit(cards: str) -> None:
-    kinds = [kind for kind in KINDS[:-1] if kind != "run"]
+    kinds = [kind for kind in JOKER_KINDS if kind != "run"]
     rules = rules_of(
         {"jokers": 2, "plays": kinds, "five_card_order": FIVE_CARD_KINDS, "straights": "wrap_around"}
     )
@@ -279,7 +282,7 @@ def test_jokers_are_in_no_sequence_and_in_no_suit(cards: str) -> None:
 
 
 def test_jokers_are_in_no_run_but_may_be_pairs_beside_others() -> None:
-    fields = {"jokers": 2, "plays": KINDS[:-1], "five_card_order": FIVE_CARD_KINDS}
+    fields = {"jokers": 2, "plays": JOKER_KINDS, "five_card_order": FIVE_CARD_KINDS}
     rules = rules_of(fields | {"run_order": "wrap_around", "two_pair_order": "ranks_then_suit"})
     assert kind(rules, "AD 2D BJ") is None
     assert kind(rules, "2D 2C BJ RJ") is None
@@ -806,3 +809,64 @@ def test_following_gives_stronger_plays_and_bombs() -> None:
 
 def test_compile_ruleset_of_equal_rulesets_gives_the_same_rules() -> None:
     assert compile_ruleset(load_ruleset("gamesky")) is compile_ruleset(load_ruleset({"extends": "gamesky"}))
+
+
+FOURS_ON_PAIRS: dict[str, Any] = {
+    "plays": [*ALL, "bare_two_pair", "bare_quads"],
+    "bombs": ["bare_quads"],
+    "bombs_beat": {"bare_quads": ["bare_two_pair"]},
+}
+
+
+def test_two_pairs_of_four_cards_go_by_the_higher_pair_and_four_of_a_kind_may_beat_them() -> None:
+    rules = rules_of(FOURS_ON_PAIRS)
+    assert kind(rules, "3D 3C 9H 9S") == "bare_two_pair"
+    assert kind(rules, "3D 3C 9H 9S TD") is None
+    assert_falling(rules, "3D 3C 3H 3S", "4D 4C 9H 9S", "8D 8C 9D 9C", "3D 3C 8H 8S")
+    assert_beaten(rules, "4D 4C 9H 9S", ["3D 3C 9H 9S", "TD TC"], by=[])
+    by_both = rules_of(FOURS_ON_PAIRS | {"two_pair_order": "ranks_then_suit"})
+    assert_falling(by_both, "8D 8C 9D 9C", "4D 4C 9H 9S")
+
+
+def test_runs_of_one_suit_are_a_kind_and_no_runs() -> None:
+    plays = {"plays": ["single", "run", "suited_run"], "five_card_order": []}
+    rules = rules_of(plays)
+    assert [kind(rules, cards) for cards in ("3D 4D 5D", "3D 4D 5C", "3D 4D")] == ["suited_run", "run", None]
+    assert_falling(rules, "4D 5D 6D", "3S 4S 5S", "3H 4H 5H")
+    assert_beaten(rules, "3D 4D 5C", ["6D 7D 8D", "6D 7D 8C"], by=["6D 7D 8C"])
+    bombs = rules_of(plays | {"bombs": ["suited_run"]})
+    assert_falling(bombs, "3D 4D 5D 6D", "TD JD QD", "2S")
+    hand = "3D 4D 5D 6D 6C"
+    listed = [rules.text(code & rules.full) for code in rules.list_plays(rules.parse(hand))[5:]]
+    assert sorted(listed) == sorted(["3D 4D 5D", "3D 4D 5D 6C", "3D 4D 5D 6D", "4D 5D 6C", "4D 5D 6D"])
+    short = rules.list_short(rules.parse(hand))
+    assert short == [
+        code for code in rules.list_plays(rules.parse(hand)) if rules.count(code & rules.full) < 4
+    ]
+
+
+@pytest.mark.parametrize("decks", [1, 2])
+def test_tally_of_runs_counts_those_of_one_suit_apart(decks: int) -> None:
+    rules = rules_of({"plays": ["single", "run", "suited_run"], "five_card_order": [], "decks": decks})
+    for hand in ("3D 3C 4D 4H 5D 6D", "3D 4D 5D", "3D 3C 4D 4C 5D 5C 6S"):
+        mask = rules.parse(hand)
+        plays = rules.list_plays(mask)
+        assert sum(number for _, number in rules.tally(mask)) == len(plays)
+        assert {code >> rules.width for code, _ in rules.tally(mask)} == {
+            code >> rules.width for code in plays
+        }
+        assert all(code in plays for code, _ in rules.tally(mask))
+
+
+def test_bomb_that_beats_a_named_card_beats_no_other() -> None:
+    fields = {"bombs": ["quads"], "bombs_beat": {"quads": ["2S", "RJ"]}, "jokers": 2}
+    rules = rules_of(fields)
+    assert_beaten(rules, "2S", ["3D 3C 3H 3S 4D"], by=["3D 3C 3H 3S 4D"])
+    assert_beaten(rules, "RJ", ["3D 3C 3H 3S 4D"], by=["3D 3C 3H 3S 4D"])
+    for card in ("2H", "AS", "BJ", "2H 2S"):
+        assert_beaten(rules, card, ["3D 3C 3H 3S 4D"], by=[])
+
+
+def test_runs_in_an_order_of_their_own_go_by_it() -> None:
+    rules = rules_of({"plays": ["single", "run"], "five_card_order": [], "run_order": "2 3-T A J"})
+    assert_falling(rules, "KD AC 2D", "AD 2C 3D", "QD KC AD", "3D 4C 5D", "2D 3C 4D")

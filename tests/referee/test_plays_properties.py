@@ -91,6 +91,19 @@ OTHERS: dict[str, dict[str, Any]] = {
         "plays": KINDS[:-1],
         "five_card_order": FIVE_CARD_KINDS,
         "bombs": ["bare_quads"],
+        "pair_run_from": 3,
+    },
+    "runs of one suit beside runs, and two pairs of four cards": {
+        "plays": ["single", "bare_two_pair", "run", "suited_run"],
+        "five_card_order": [],
+        "two_pair_order": "ranks_then_suit",
+        "bombs": ["suited_run"],
+    },
+    "two packs with runs of one suit": {
+        "decks": 2,
+        "plays": ["single", "pair", "straight", "bare_two_pair", "suited_run"],
+        "five_card_order": ["straight"],
+        "run_order": "three_to_two",
     },
     "runs from the three to the two, and no straights": {
         "plays": ["single", "pair", "run", "pair_run", "triple_run", "triple_run_plus_pairs"],
@@ -123,6 +136,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     },
     "royal flush apart, no flushes": {
         "plays": [kind for kind in KINDS[:-1] if kind != "flush"],
+        "pair_run_from": 3,
         "five_card_order": ["straight", "full_house", "two_pair", "straight_flush", "quads", "royal_flush"],
     },
     "royal flush that the order lacks, no flushes": {

@@ -157,6 +157,27 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "plays",
         "has triple_run, and the pack has no ranks for one",
     ),
+    (
+        QUADS | {"bombs_beat": {"quads": ["2S"]}, "equal_suits": True},
+        "bombs_beat",
+        "all cards of a rank are equal",
+    ),
+    (QUADS | {"bombs_beat": {"quads": ["RJ"]}}, "bombs_beat", "has RJ, which is not in the pack"),
+    (
+        {"plays": ["single", "bare_two_pair", "pair_run"], "five_card_order": []},
+        "plays",
+        "four cards may be both",
+    ),
+    (
+        {"plays": ["single", "suited_run", "straight_flush_plus_two"], "five_card_order": []},
+        "plays",
+        "cannot have both suited_run and straight_flush_plus_two",
+    ),
+    (
+        {"settle": "places", "place_points": [3, 2, 1, 0], "guard": "liable"},
+        "guard",
+        "cannot be liable with settle: places",
+    ),
     ({"run_order": "A 2 3-9 3-T"}, "run_order", "an order in words such as 'A 2 3-T J'"),
     ({"run_order": "two_lo"}, "run_order", "did you mean 'two_low'"),
     (
@@ -188,7 +209,6 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "hand_size",
         "a hand could have 45 cards with what it draws",
     ),
-    ({"settle": "places", "place_points": [5, 3, 1, 0]}, "settle", "needs deal_ends: last_holder"),
     ({"settle": "last_loses"}, "settle", "needs deal_ends: last_holder"),
     ({"after_out": "next_leads"}, "after_out", "needs deal_ends: last_holder"),
     (

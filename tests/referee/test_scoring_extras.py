@@ -247,3 +247,18 @@ def test_forfeit_scores_the_full_hand() -> None:
     deal = play(deal_of(rules_with(players=2), [f"{TEN} KD", "4C"], leader=0), "0:3D")
     deal.forfeit(0)
     assert deal.points == (-22, 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "points"),
+    [
+        ({"settle": "places", "place_points": [3, 1, -1, -3]}, (3, -1, 1, -3)),
+        ({"settle": "better_collect"}, (5, -4, 3, -4)),
+    ],
+)
+def test_points_of_seats_by_how_they_stand_to_each_other(
+    fields: dict[str, Any], points: tuple[int, ...]
+) -> None:
+    """Two seats have two cards each, of which a pair is better than two single cards."""
+    deal = deal_of(rules_with(**fields), ["3D", "4D 4C", "5D", "6D 7D"], leader=0)
+    assert play(deal, "0:3D").points == points

@@ -95,6 +95,7 @@ def _runs(ruleset: Ruleset) -> Iterator[str]:
             window = [(start + step) % count for step in range(length)]
             for last in "DS":
                 yield _of(ruleset, window, ["DC"[place % 2] for place in range(length - 1)] + [last])
+                yield _of(ruleset, window, last * length)
             if length <= 6:
                 pairs = [rank for rank in window for _ in range(2)]
                 yield _of(ruleset, pairs, "DC" * (length - 1) + "HS")
@@ -135,5 +136,6 @@ def _others(ruleset: Ruleset) -> Iterator[str]:
     yield _of(ruleset, (0, 1), "DD")
     yield _of(ruleset, (0, 0, 1), "DCD")
     yield _of(ruleset, (0, 0, 1, 1), "DCDC")
+    yield from (_of(ruleset, (0, 0, 4, 4), suits) for suits in ("DCDC", "HSHS"))
     yield _of(ruleset, (0, 1, 2, 3), "DDDD")
     yield _of(ruleset, (0, 1, 2, 3, 5), "DCHSD")

@@ -53,6 +53,7 @@ RULES = (
     Mutant("rules/listing.py", "if not pair & rank:", "if True:", "legal"),
     Mutant("rules/listing.py", "if held.bit_count() > 3:", "if held.bit_count() > 4:", "legal"),
     Mutant("rules/listing.py", "plays = [code for code in plays if code & self._full not in in_sequence]", "pass", "legal"),
+    Mutant("rules/plays.py", '(kind == "suited_run") != (', '(kind != "suited_run") != (', "compare"),
     Mutant("rules/twopairs.py", "for others, first, after in below:", "for others, first, after in below[:-1]:", "legal"),
     Mutant("rules/runs.py", "for rank in others:\n                longer", "for rank in others[1:]:\n                longer", "legal"),
 )  # fmt: skip
@@ -75,6 +76,8 @@ DEALS = (
     Mutant("deals/scoring.py", "share if seat != culprit else -amount - share * (seats - 2)", "share if seat != culprit else -amount - share * (seats - 1)", "settle"),
     Mutant("deals/scoring.py", "bonuses.final_times if play.final else 1", "1", "settle"),
     Mutant("deals/scoring.py", "points[culprit] = last", "points[culprit] = but_one", "settle"),
+    Mutant("deals/scoring.py", "points[payer] -= more", "points[payer] -= more - fewer", "settle"),
+    Mutant("deals/scoring.py", "*reversed(worst)]", "*worst]", "settle"),
     Mutant("deals/showdown.py", "return min(tied, key=", "return max(tied, key=", "session"),
     Mutant("deals/succession.py", "(number - 1) % every == 0", "number % every == 0", "session"),
     Mutant("deals/succession.py", "return Setup(0, step, None, None)", "return Setup(0, -step, None, None)", "session"),

@@ -22,6 +22,9 @@ COMBINING: Mapping[str, tuple[object, ...]] = {
         ["single", "pair", "triple", *FIVE, "run", "pair_run", "triple_run"],
         ["single", "pair", "triple", *FIVE, "dragon"],
         ["single", "pair", *FIVE, "straight_flush_plus_two"],
+        ["single", "pair", "run"],
+        ["single", "pair", "suited_run"],
+        ["single", "pair", "triple", *FIVE, "bare_quads", "pair_run"],
     ),
     "five_card_order": (
         ["straight", "flush", "full_house", "straight_flush", "quads"],
@@ -79,7 +82,8 @@ HONOURS = ("quads", "straight_flush", "twos", "top_card")
 
 SETTLING: Mapping[str, tuple[object, ...]] = {
     "settle": (
-        *("penalty", "pairwise", "winner_collects", "winner_scores", "fixed", "wins"),
+        *("penalty", "pairwise", "winner_collects", "better_collect", "winner_scores"),
+        *("fixed", "wins"),
         *("loser_only", "difference", "last_loses"),
     ),
     "multipliers": (
@@ -146,6 +150,8 @@ SCORING: tuple[tuple[str, Fields], ...] = (
     ),
     ("chinese", {"settle": "pairwise", "partners": "opposite"}),
     ("chinese", {"settle": "wins"}),
+    ("chinese", {"settle": "better_collect"}),
+    ("chinese", {"settle": "places", "place_points": [3, 1, -1, -3]}),
     ("chinese", {**ROYAL_ALONE, "honours_left": [{"honour": "straight_flush", "times": 2}]}),
     ("chinese", {"settle": "loser_only", "bombs": ["quads"]}),
     ("chinese", {**LAST, "settle": "places", "place_points": [5, 3, 1, 0]}),
@@ -184,6 +190,14 @@ SUCCEEDING: tuple[tuple[str, Fields], ...] = (
 )
 """Presets and changed fields for what a deal leaves to the next."""
 
+FOURS: Fields = {
+    "plays": ["single", "pair", "triple", *FIVE, "bare_quads", "bare_two_pair"],
+    "bombs": ["bare_quads"],
+    "bombs_beat": {"bare_quads": ["bare_two_pair"]},
+}
+"""As in big2_PPOalgorithm: of four cards, four of a kind beat two pairs."""
+LONG_RUNS: Fields = {"bombs": ["bare_quads", "pair_run 3"]}
+
 VARIANTS: tuple[tuple[str, Fields], ...] = (
     ("chinese", {"equal_suits": True}),
     ("chinese", {"flush_order": "ranks_then_suit"}),
@@ -216,6 +230,10 @@ VARIANTS: tuple[tuple[str, Fields], ...] = (
     ("chinese", {"last_top_card": "cannot_win", "equal_suits": True, "last_cards": "2"}),
     ("taiwan-two-pair", {"two_pair_order": "ranks_then_suit"}),
     ("chinese", {"bombs": ["quads", "2 2 2"], "bombs_beat": {"2 2 2": ["2 2"]}}),
+    ("chinese", FOURS),
+    ("chinese", {"plays": ["single", "pair", "run", "suited_run"], "five_card_order": []}),
+    ("tien-len-frame", {"bombs_beat": {"bare_quads": ["2S", "2 2"], "pair_run 3": ["2"]}, **LONG_RUNS}),
+    ("tien-len-frame", {"run_order": "2 3-T A J"}),
     ("shanghai", {"run_order": "three_to_two"}),
     ("shanghai", {"run_order": "no_two", "run_from": 4, "pair_run_from": 3}),
     ("tien-len-frame", {"bombs_beat": "twos"}),

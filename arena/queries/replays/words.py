@@ -19,7 +19,9 @@ COMBINATIONS = {
     "straight_flush": "straight flush",
     "royal_flush": "royal flush",
     "bare_quads": "four of a kind",
+    "bare_two_pair": "two pairs",
     "run": "run",
+    "suited_run": "run of one suit",
     "pair_run": "run of pairs",
     "dragon": "dragon",
     "triple_run": "run of triples",
@@ -86,7 +88,7 @@ def combination(kind: str, cards: Cards) -> str:
     if kind == "triple_plus_two_pairs":
         triple = next(rank for rank in ranks if ranks.count(rank) == 3)
         return f"triple of {spoken_rank(triple)}s with two pairs"
-    if kind == "two_pair":
+    if kind in ("two_pair", "bare_two_pair"):
         low, high = [rank for rank in dict.fromkeys(ranks) if ranks.count(rank) == 2]
         return f"two pairs of {spoken_rank(high)}s and {spoken_rank(low)}s"
     if kind in ("pair", "triple", "full_house", "quads", "bare_quads"):

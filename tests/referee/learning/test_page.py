@@ -50,7 +50,7 @@ def test_features_when_they_are_documented_then_they_are_those_of_plays() -> Non
     names = [name for row in rows for name in re.findall(r"`(\w+)`", row[2] if row[0] == "kinds" else row[0])]
     assert tuple(names) == PLAY_FIELDS
     assert sum(int(row[1]) for row in rows) == len(PLAY_FIELDS)
-    assert (len(PLAY_KINDS), len(FIXED)) == (18, 24)
+    assert (len(PLAY_KINDS), len(FIXED)) == (20, 26)
     for size in re.findall(r"all slots × (\d+)|row of (\d+) features", PAGE):
         assert int("".join(size)) == len(PLAY_FIELDS)
 
