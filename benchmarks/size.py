@@ -245,7 +245,7 @@ def measure_fits(storage: Storage) -> list[str]:
     """Return a line for each pool: how long its fit from the stored sums takes, and the memory it uses."""
     lines = []
     with storage.read() as tx:
-        for pool, (count, _) in matches_of(tx):
+        for pool, (count, *_) in matches_of(tx):
             begun = time.perf_counter()
             kinds, bots = counts_of(tx, pool), lines_in(tx, pool)
             read = time.perf_counter() - begun

@@ -54,7 +54,9 @@ def count_chances(
 
 
 def chances(record: Record) -> Iterator[Chance]:
-    """Yield the chances of a deal in order, without actions that a bot did not choose itself.
+    """Yield the chances of a deal in order, without actions of a seat whose bot has left.
+
+    A pass that was made for a bot because of its fault is its own, or faults would hide that it gave way.
 
     Raise RecordError, CardError or PlayError if the record cannot be followed.
     """
@@ -89,9 +91,7 @@ def _situation(deal: Deal, other: int, picks: Iterable[int]) -> int:
 
 
 def _is_own(record: Record, index: int, seat: int) -> bool:
-    """Return whether a seat's bot chose the action of this index."""
-    if any(fault["action"] == index and fault["seat"] == seat for fault in record.faults):
-        return False
+    """Return whether a seat's bot was asked for the action of this index."""
     return not any(
         forfeit["seat"] == seat and is_played_for(forfeit, record.deal, index, record.faults)
         for forfeit in record.played_for

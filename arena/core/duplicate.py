@@ -39,11 +39,18 @@ class PlayedSession(NamedTuple):
     """For each of ``forfeits`` the index of the first deal that its bot did not play to the end itself."""
     faults: Sequence[int] = ()
     """The number of faults by seat."""
+    leaver: int | None = None
+    """See ``leaver_of``."""
 
     @property
     def clean(self) -> int:
         """How many deals, the first ones, all bots played to the end themselves."""
         return min(self.forfeited_from, default=len(self.points))
+
+    @property
+    def forfeited(self) -> range:
+        """The indexes of the deals that count for ``leaver`` alone, as they stand; empty if nobody left."""
+        return range(len(self.points) if self.leaver is None else self.clean, len(self.points))
 
 
 def forfeited_from(forfeits: Sequence[int], records: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -59,6 +66,21 @@ def forfeited_from(forfeits: Sequence[int], records: Sequence[Mapping[str, Any]]
         for seat in gone:
             first_deals.setdefault(seat, at)
     return [first_deals.get(seat, len(records)) for seat in forfeits]
+
+
+def leaver_of(records: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the seat whose bot was the first to forfeit a session; None if nobody forfeited it.
+
+    None, too, if that bot was absent before the first card, or its match out of time: it has seen nothing
+    that it could leave. A bot that forfeits later leaves deals that no longer count for it, and is none the
+    better or worse for that.
+    ``records`` are those of all deals.
+    """
+    last = records[-1]
+    for forfeit in last.get("played_for", ()):
+        absent = forfeit["why"] == "absent" and forfeit["deal"] == 1
+        return None if absent else int(forfeit["seat"])
+    return None if "absent" in last and len(records) == 1 else last.get("forfeit")
 
 
 class DealScore(NamedTuple):

@@ -129,9 +129,10 @@ def shares(
     """Return the shares of those matches of a round that do not count as a whole, by table and pair.
 
     These are the matches in which bots forfeited, or deals were fouled. ``deals`` is the most that a session
-    has. Each session is the same share of its match. If one of a pair forfeited it, that one loses it; if
-    both did, it counts for nothing between them. For all other pairs, the points of all their sessions
-    together count. A session that a forfeit ended weighs less, by the share of its deals that were finished,
+    has. If one of a pair forfeited a session, it loses the match to the other: whatever it kept, it could
+    leave when it is ahead, or give up only the sessions that go badly. If both did, the match is no result
+    between them. For all other pairs, the points of all sessions together count, each session the same share
+    of the match. A session that a forfeit ended weighs less, by the share of its deals that were finished,
     and so does one with fouled deals.
     """
     compared: Sequence[Sequence[Sequence[DealScore]]]
@@ -156,12 +157,12 @@ def _pairs(sessions: Sequence[_Counted]) -> dict[tuple[int, int], list[Share]]:
 
 
 def _pair(sessions: Sequence[_Counted], one: int, other: int) -> list[Share]:
-    lost = sum(one in session.gone and other not in session.gone for session in sessions)
-    won = sum(other in session.gone and one not in session.gone for session in sessions)
-    played = [session for session in sessions if not session.gone & {one, other}]
-    ahead = round(sum(session.points[one] - session.points[other] for session in played), 6)
-    weights = (lost, 0.0), (won, 1.0), (sum(session.share for session in played), (1 + _sign(ahead)) / 2)
-    return [Share(weight / len(sessions), result) for weight, result in weights if weight]
+    gone = frozenset[int]().union(*(session.gone for session in sessions)) & {one, other}
+    if gone:
+        return [] if len(gone) == 2 else [Share(1.0, float(other in gone))]
+    ahead = round(sum(session.points[one] - session.points[other] for session in sessions), 6)
+    weight = sum(session.share for session in sessions) / len(sessions)
+    return [Share(weight, (1 + _sign(ahead)) / 2)] if weight else []
 
 
 def _sign(number: float) -> int:

@@ -99,7 +99,8 @@ class LuckLine:
     """How lucky a bot was: means of points a deal, each with its margin, None for fewer than two deals."""
 
     deals: int
-    """Those that all bots played to the end, and of which it is known what the cards were worth."""
+    """Those that all bots played to the end, or that it was the first to forfeit, if it is known what the
+    cards were worth."""
     points: float
     """Points, as they were played, above the mean of the table."""
     points_plus_minus: float | None

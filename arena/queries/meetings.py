@@ -1,4 +1,4 @@
-"""Who met whom, and who finished ahead, in rated deals without a forfeit."""
+"""Who met whom, and who finished ahead, in rated deals that all played, or that one of the two forfeited."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from sqlmodel import col, func, select
 from arena.errors import SpecError
 from arena.queries.names import choose_pools, versions_called_each
 from arena.results.strength.pools import Pool
-from arena.store.models import BotVersion, Meeting, StrengthSums
+from arena.store.models import BotVersion, LeftMeeting, Meeting, StrengthSums
 from arena.store.storage import Storage, Transaction
 
 
@@ -24,7 +24,7 @@ class Met:
     matches: int
     """Matches with such deals."""
     deals: int
-    """Rated deals that were played out, in which both sat."""
+    """Rated deals in which both sat, and that all played to the end or one of the two forfeited."""
     ahead: int
     """Deals in which this side had more points."""
     behind: int
@@ -118,18 +118,9 @@ def _crossed(
     """Return by pool the results of each two of these sides, in both directions."""
     met: dict[Pool, dict[tuple[str, str], Met]] = {pool: {} for pool in pools}
     sums = {sums_id: met[pool] for sums_id, pool in pool_sums(tx).items() if pool in met}
-    lower, higher = col(Meeting.version_id), col(Meeting.other_id)
-    counts: tuple[Any, ...] = (Meeting.matches, Meeting.deals, Meeting.ahead, Meeting.behind, Meeting.lead)
-    among = (col(Meeting.sums_id).in_(sums), lower.in_(side_of), higher.in_(side_of), col(Meeting.deals) > 0)
-    rows: Any = select_columns(Meeting.sums_id, lower, higher, *counts).where(*among)  # type: ignore[call-overload]
-    for sums_id, one, other, matches, deals, ahead, behind, lead in tx.execute(rows):
-        of_pool, own, theirs = sums[sums_id], side_of[one], side_of[other]
-        for pair, seen in (
-            ((own, theirs), Met(matches, deals, ahead, behind, lead)),
-            ((theirs, own), Met(matches, deals, behind, ahead, -lead)),
-        ):
-            before = of_pool.get(pair)
-            of_pool[pair] = seen if before is None else before + seen
+    for row in find_meetings(tx, sums, side_of, side_of):
+        of_pool, pair = sums[row.sums_id], (side_of[row.version_id], side_of[row.other_id])
+        of_pool[pair] = of_pool.get(pair, NOTHING) + row.met
     return met
 
 
@@ -146,7 +137,7 @@ def _pool_sums() -> Select[Any]:
 
 
 class Row(NamedTuple):
-    """A stored meeting, seen from the first."""
+    """A stored meeting, or deals that one of the two forfeited, seen from the first."""
 
     sums_id: int
     version_id: int
@@ -181,15 +172,16 @@ def meetings_of(sums: Any, version_ids: Any, others: Any = None) -> Select[Any]:
 
     The columns are sums, version, other, matches, deals, ahead, behind and lead.
     """
-    lower, higher = col(Meeting.version_id), col(Meeting.other_id)
-    sums_id, matches, deals = col(Meeting.sums_id), col(Meeting.matches), col(Meeting.deals)
-    won, lost, lead = col(Meeting.ahead), col(Meeting.behind), col(Meeting.lead)
-    as_lower: Any = select_columns(sums_id, lower, higher, matches, deals, won, lost, lead)
-    as_higher: Any = select_columns(sums_id, higher, lower, matches, deals, lost, won, -lead)
     ways = []
-    for way, own, other in ((as_lower, lower, higher), (as_higher, higher, lower)):
-        wanted = way.where(sums_id.in_(sums), own.in_(version_ids), col(Meeting.deals) > 0)
-        ways.append(wanted if others is None else wanted.where(other.in_(others)))
+    for table in (Meeting, LeftMeeting):
+        first, second, sums_id = col(table.version_id), col(table.other_id), col(table.sums_id)
+        matches, deals, lead = col(table.matches), col(table.deals), col(table.lead)
+        won, lost = col(table.ahead), col(table.behind)
+        as_first: Any = select_columns(sums_id, first, second, matches, deals, won, lost, lead)
+        as_second: Any = select_columns(sums_id, second, first, matches, deals, lost, won, -lead)
+        for way, own, other in ((as_first, first, second), (as_second, second, first)):
+            wanted = way.where(sums_id.in_(sums), own.in_(version_ids), deals > 0)
+            ways.append(wanted if others is None else wanted.where(other.in_(others)))
     met = union_all(*ways).subquery()
     return select_columns(*met.c)
 

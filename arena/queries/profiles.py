@@ -79,7 +79,7 @@ class VersionLine:
 
 @dataclass(frozen=True, slots=True)
 class SeatLine:
-    """The results of a bot in one seat in a pool, in rated deals that were played out with all bots."""
+    """The results of a bot in one seat in a pool, in rated deals that all played to the end or it left."""
 
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
@@ -116,7 +116,7 @@ class Profile:
     pools: tuple[LeaderboardLine, ...]
     """The places of these versions, the newest version first."""
     seats: tuple[SeatLine, ...]
-    """Its results in each seat, in rated deals that were played out, by pool."""
+    """Its results in each seat, in rated deals that all played to the end or that it left, by pool."""
     faults: Mapping[str, int]
     """How often it committed a fault of each kind, in rated matches or not, the most frequent first."""
     opponents: tuple[OpponentLine, ...]

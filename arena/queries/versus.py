@@ -88,8 +88,8 @@ class Versus:
 def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus:
     """Return the results of two bots; ``owner/bot`` is all its versions. ``limit`` applies to matches.
 
-    Meetings cover rated deals that were played out, seats and matches all. Raise UnknownError, and SpecError
-    if both have a version in common.
+    Meetings cover rated deals that all played to the end or one of the two forfeited, seats and matches all.
+    Raise UnknownError, and SpecError if both have a version in common.
     """
     with storage.read() as tx:
         own = {version.id: version.name for version in versions_called(tx, bot)}
@@ -150,6 +150,7 @@ class _Meeting(NamedTuple):
     seating: list[int]
     deal_points: list[list[int]]
     forfeited_from: Sequence[int]
+    leaver: int | None
     position: int
     other: int
 
@@ -165,7 +166,10 @@ def _sessions(
 @cache
 def _newest_sessions() -> Select[Any]:
     one, other = aliased(Seat), aliased(Seat)
-    columns: tuple[Any, ...] = (Session.seating, Session.deal_points, Session.forfeited_from)
+    columns: tuple[Any, ...] = (
+        *(Session.seating, Session.deal_points),
+        *(Session.forfeited_from, Session.leaver),
+    )
     matches, own, others = (bindparam(name, type_=Ids()) for name in ("matches", "own", "others"))
     return (
         select_columns(*columns, col(one.position), col(other.position))
@@ -181,7 +185,8 @@ def _seats(sessions: Sequence[_Meeting]) -> Iterator[SeatLine]:
     leads: dict[int, list[int]] = {}
     for session in sessions:
         seat, against = session.seating.index(session.position), session.seating.index(session.other)
-        deals = session.deal_points[: min(session.forfeited_from, default=None)]
+        left = session.leaver is not None and session.leaver in (seat, against)
+        deals = session.deal_points[: None if left else min(session.forfeited_from, default=None)]
         leads.setdefault(seat, []).extend(points[seat] - points[against] for points in deals)
     for seat, leads_there in sorted(leads.items()):
         ahead, behind = sum(lead > 0 for lead in leads_there), sum(lead < 0 for lead in leads_there)

@@ -18,7 +18,7 @@ from sqlmodel import SQLModel, select
 from arena.core.luck import Luck, Slope
 from arena.core.softplay import Chances
 from arena.core.sums import Pair, Sum
-from arena.results.strength.sums import Met, Score, SeatSum, Sums
+from arena.results.strength.sums import Left, Met, Score, SeatSum, Sums
 from arena.store.models import (
     Encounter,
     EntrantChances,
@@ -26,6 +26,7 @@ from arena.store.models import (
     EntrantSum,
     FaultTally,
     Highlight,
+    LeftMeeting,
     LuckTally,
     Meeting,
     PoolSlope,
@@ -205,12 +206,15 @@ RATINGS: Ledger[Rating] = Ledger(
 TOTALS: Ledger[Sums] = Ledger(
     StrengthSums,
     ("table_size", "kind"),
-    ("matches", "deals", "within", "between", "raw_within", "raw_between"),
-    for_fits=("matches", "deals", "within", "between", "raw_within", "raw_between"),
+    ("matches", "deals", "within", "between", "raw_within", "raw_between", "forfeited"),
+    for_fits=("matches", "deals", "within", "between", "raw_within", "raw_between", "forfeited"),
 )
 SCORES: Ledger[Score] = Ledger(StrengthScore, ("version_id",), _names(Score), for_fits=("deals", "score"))
 MEETINGS: Ledger[Met] = Ledger(
     Meeting, ("version_id", "other_id"), _names(Met), greatest=("last_match_id",), for_fits=("deals",)
+)
+LEFT: Ledger[Left] = Ledger(
+    LeftMeeting, ("version_id", "other_id"), _names(Left), for_fits=("deals", "ahead", "behind", "score")
 )
 SEATS: Ledger[SeatSum] = Ledger(SeatTally, ("version_id", "seat"), _names(SeatSum))
 

@@ -118,7 +118,7 @@ class Tables:
         """
         overrun = match.overrun_at(now)
         for table in list(match.tables.values()):
-            self._overrun(match, overrun, table)
+            self._overrun(match, overrun, table, begun=True)
         while match.waiting and not match.backlogged and not self.draining:
             if not any(overrun.used_ms) and not self._missing(match):
                 match.leave()
@@ -126,8 +126,8 @@ class Tables:
                 return
             self._start_session(match, match.waiting.popleft(), now)
 
-    def _overrun(self, match: Match, overrun: Overrun, table: Table) -> None:
-        """End a table because the time of its match is up."""
+    def _overrun(self, match: Match, overrun: Overrun, table: Table, *, begun: bool) -> None:
+        """End a table because the time of its match is up; ``begun`` says whether its bots had been told."""
         seating = match.seating(table)
         used_ms = [overrun.used_ms[bot] for bot in seating]
         text = (
@@ -137,7 +137,9 @@ class Tables:
         version = match.spec.bots[overrun.bot].version_id
         deal = table.session.deals_played + 1
         self._journal.add(forfeit_entry(version, table.info, "match_time", deal, text))
-        self.guarded(table, table.forfeit, seating.index(overrun.bot), {"used_ms": used_ms})
+        seat = seating.index(overrun.bot)
+        why = {"used_ms": used_ms} if begun else {"absent": [seat], "used_ms": used_ms}
+        self.guarded(table, table.forfeit, seat, why)
 
     def _missing(self, match: Match) -> list[int]:
         """Return which bots are absent, or if none is, which have no room."""
@@ -185,7 +187,7 @@ class Tables:
         if table.end is SessionEnd.VOID:
             return
         if overrun and any(overrun.used_ms):
-            self._overrun(match, overrun, table)
+            self._overrun(match, overrun, table, begun=False)
         elif absent:
             self._note_absent(match, absent, table.info, first)
             # If several bots are absent, the one whose forfeit ends the session changes from one to the next.

@@ -184,7 +184,8 @@ def _record(least: int, most: int) -> type:
         forfeit: NotRequired[Seat]
         """The seat whose forfeit ended the session; absent if none did."""
         absent: NotRequired[Annotated[list[Seat], Field(min_length=1, max_length=most)]]
-        """The seats whose bots could not be given the session, which one of them forfeited; else absent."""
+        """The seats whose bots could not be given the session, which one of them forfeited; else absent. With
+        ``used_ms``, the seat that forfeits: the time of the match was up before the session began."""
         used_ms: NotRequired[Annotated[list[Time], Field(min_length=least, max_length=most)]]
         """By seat, the milliseconds that each bot had thought in the match when the match's time was up: the
         bot that had used the most forfeited. Absent if the deal was not forfeited for that."""

@@ -10,6 +10,7 @@ from arena.results.ratings.apply import kind_of
 from arena.store.models import (
     FaultTally,
     Highlight,
+    LeftMeeting,
     Match,
     Meeting,
     Rating,
@@ -48,6 +49,16 @@ def kept(storage: Storage) -> Tallies:
                 )
                 for row in tx.exec(select(Meeting))
             },
+            "left": {
+                (*pools[row.sums_id], row.version_id, row.other_id): (
+                    row.deals,
+                    row.matches,
+                    row.ahead,
+                    row.behind,
+                    row.lead,
+                )
+                for row in tx.exec(select(LeftMeeting))
+            },
             "seats": {
                 (row.version_id, row.ruleset_id, row.table_size, row.seat): (
                     row.deals,
@@ -76,7 +87,8 @@ def kept(storage: Storage) -> Tallies:
 
 def counted(storage: Storage) -> Tallies:
     """Count the tallies from the deal records of all sessions."""
-    found: Tallies = {name: {} for name in ("meetings", "seats", "faults", "highlights", "last_played")}
+    names = ("meetings", "left", "seats", "faults", "highlights", "last_played")
+    found: Tallies = {name: {} for name in names}
     with storage.read() as tx:
         rows = select(Session, Match, Round, Tournament).join(Match, col(Match.id) == Session.match_id)
         rows = rows.join(Round).join(Tournament, col(Tournament.id) == Match.tournament_id)
@@ -109,8 +121,11 @@ def counted(storage: Storage) -> Tallies:
             )
             add_highlights(found, session, pool, whole, bombs_of(tx, tournament, whole))
             if tournament.rated and round_.state == RoundState.CLOSED:
-                add_seats(found, session, pool, bots, counted)
+                leaver = who_left(deals)
+                left = [] if leaver is None else [deal for deal in deals if not is_whole(deal)]
+                add_seats(found, session, pool, bots, counted, leaver, left)
                 add_meetings(found, match, (*pool, kind_of(tournament)), bots, counted)
+                add_left(found, (*pool, kind_of(tournament)), bots, leaver, left)
                 ended: Any = match.finished_at
                 for bot in bots:
                     before = found["last_played"].get((*pool, bot), ended)
@@ -121,6 +136,21 @@ def counted(storage: Storage) -> Tallies:
 def is_whole(deal: dict[str, Any]) -> bool:
     """Return whether all bots played the deal to its end."""
     return not {"forfeit", "played_for"} & set(deal)
+
+
+def who_left(deals: list[dict[str, Any]]) -> int | None:
+    """Return the seat whose bot was the first to forfeit after a card."""
+    for deal in deals:
+        for seat, why, number in [
+            *((one["seat"], one["why"], one["deal"]) for one in deal.get("played_for", ())),
+            *(
+                (deal["forfeit"], "absent" if "absent" in deal else "", deal["deal"])
+                for _ in "1"
+                if "forfeit" in deal
+            ),
+        ]:
+            return None if (why, number) == ("absent", 1) else int(seat)
+    return None
 
 
 def bombs_of(tx: Transaction, tournament: Tournament, deals: list[dict[str, Any]]) -> list[int]:
@@ -147,9 +177,16 @@ def add_highlights(
 
 
 def add_seats(
-    found: Tallies, session: Session, pool: tuple[int, int], bots: list[int], deals: list[dict[str, Any]]
+    found: Tallies,
+    session: Session,
+    pool: tuple[int, int],
+    bots: list[int],
+    whole: list[dict[str, Any]],
+    leaver: int | None,
+    left: list[dict[str, Any]],
 ) -> None:
     for seat, bot in enumerate(bots):
+        deals = [*whole, *left] if seat == leaver else whole
         own = [deal["points"][seat] for deal in deals]
         firsts = [deal["points"] for deal in deals if deal["points"][seat] == max(deal["points"])]
         new = (
@@ -186,3 +223,24 @@ def add_meetings(
                     )
                 matches += match.id != last
                 found["meetings"][key] = (met + len(deals), matches, ahead, behind, lead, match.id)
+
+
+def add_left(
+    found: Tallies,
+    pool: tuple[int, int, ScoreKind],
+    bots: list[int],
+    leaver: int | None,
+    left: list[dict[str, Any]],
+) -> None:
+    for place, other in enumerate(bots):
+        if left and leaver is not None and place != leaver:
+            leads = [deal["points"][leaver] - deal["points"][place] for deal in left]
+            new = (
+                len(leads),
+                0,
+                sum(lead > 0 for lead in leads),
+                sum(lead < 0 for lead in leads),
+                sum(leads),
+            )
+            before = found["left"].get((*pool, bots[leaver], other), (0,) * 5)
+            found["left"][*pool, bots[leaver], other] = tuple(map(sum, zip(before, new, strict=True)))

@@ -11,11 +11,13 @@ from arena.core.elo import START, Share, apply_match, shares
 from arena.results.ratings.rebuild import rebuild
 from arena.store.models import RatingChange
 from referee.deals.action import OnForfeit
+from referee.matches.events import Turn
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena.exported import check, lines_of
 from tests.arena.test_verify_forfeits import failing, played_with
 from tests.arena.world import World
-from tests.referee.harness import Harness
+from tests.referee.harness import FakeBot, Harness
+from tests.referee.test_forfeits import fail_when
 
 
 def session(number: int, points: list[list[int]], **more: object) -> PlayedSession:
@@ -35,18 +37,19 @@ def test_shares_when_a_bot_forfeits_every_session_then_it_loses_to_all_and_other
     assert found == {(1, 0): [Share(1, 1)], (2, 0): [Share(1, 1)], (2, 1): [Share(1, 0)]}
 
 
-def test_shares_when_a_bot_forfeits_one_session_of_four_then_that_quarter_is_lost() -> None:
+def test_shares_when_a_bot_forfeits_one_session_of_four_then_the_match_is_lost() -> None:
     found = pairs(
         session(1, [[0, -9, -9]], forfeits=[0]), *[session(number, [[0, -2, -1]]) for number in (2, 3, 4)]
     )
-    assert found[1, 0] == [Share(0.25, 1), Share(0.75, 0)]
+    assert found[1, 0] == found[2, 0] == [Share(1, 1)]
     assert found[2, 1] == [Share(1, 1)]
 
 
-def test_shares_when_both_forfeit_a_session_then_it_is_no_result_between_them() -> None:
-    found = pairs(session(1, [[0, -1, -2]], forfeits=[0, 1]), session(2, [[0, -1, -2]]))
-    assert found[1, 0] == [Share(0.5, 0)]
-    assert found[2, 0] == [Share(0.5, 1), Share(0.5, 0)]
+@pytest.mark.parametrize("other", [1, 2])
+def test_shares_when_both_forfeit_a_session_then_the_match_is_no_result_between_them(other: int) -> None:
+    found = pairs(session(1, [[0, -1, -2]], forfeits=[0]), session(other, [[0, -1, -2]], forfeits=[1]))
+    assert found[1, 0] == []
+    assert found[2, 0] == found[2, 1] == [Share(1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,19 @@ def nobody(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
     yield from match.take_results()
 
 
+def leaving(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
+    """Play at a referee; in odd sessions the first bot, and later the second, answer illegally."""
+    harness = Harness()
+    bots = [harness.connect(bot.version_id, 2) for bot in spec.bots]
+
+    def fails(bot: FakeBot, turn: Turn) -> bool:
+        return turn.info.number % 2 == 1 and len(turn.deal.log) >= {1: 1, 2: 12}.get(bot.number, 1000)
+
+    yield from fail_when(harness, harness.open(spec), bots, fails)
+
+
 RUNS = {
+    "leaving": leaving,
     "absent": played_with(lambda number: number != 2),
     "two-absent": played_with(lambda number: number > 2),
     "failing": failing,

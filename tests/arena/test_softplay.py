@@ -67,9 +67,15 @@ def test_chances_when_plays_can_be_beaten_then_they_are_turns_at_which_that_cost
     assert found([*ACTIONS[:22], "2:-"]) == [*FOUND[:2], Chance(22, 2, 3, 0, passed=True)]
 
 
-def test_chances_when_a_bot_did_not_choose_the_action_then_there_are_none() -> None:
+def test_chances_when_a_bot_passes_by_a_fault_then_it_gave_way_as_by_a_pass_of_its_own() -> None:
     late = {"seat": 2, "action": 22, "kind": "timeout"}
-    assert found([*ACTIONS[:22], "2:-"], faults=[late]) == FOUND[:2]
+    given_way = [*FOUND[:2], Chance(22, 2, 3, 0, passed=True)]
+    assert found([*ACTIONS[:22], "2:-"], faults=[late]) == given_way
+    leaving = {"seat": 2, "deal": 1, "action": 22, "by": "default_action", "why": "faults"}
+    assert found([*ACTIONS[:22], "2:-"], faults=[late], played_for=[leaving]) == given_way
+
+
+def test_chances_when_a_bot_has_left_then_there_are_none() -> None:
     gone = {"seat": 2, "deal": 1, "action": 20, "by": "default_action", "why": "faults"}
     assert found(played_for=[gone]) == [FOUND[0], FOUND[1], FOUND[3]]
 

@@ -24,6 +24,7 @@ from referee.ruleset import load_ruleset
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT, session_result
 from tests.arena.tallied import counted, kept
+from tests.arena.test_rating_forfeits import leaving
 from tests.arena.test_verify_forfeits import failing, played_with
 from tests.arena.world import LEASE, World
 
@@ -150,9 +151,11 @@ def test_tallies_when_a_tournament_is_over_then_they_are_what_its_deals_come_to(
 
 
 @pytest.mark.parametrize("mode", get_args(OnForfeit))
-@pytest.mark.parametrize("run", [failing, played_with(lambda number: number != 2)], ids=["faults", "absent"])
+@pytest.mark.parametrize(
+    "run", [failing, played_with(lambda number: number != 2), leaving], ids=["faults", "absent", "leaving"]
+)
 @pytest.mark.parametrize("duplicate", [False, True])
-def test_tallies_when_bots_forfeit_then_deals_without_them_count_for_nobody(
+def test_tallies_when_bots_forfeit_then_deals_without_them_count_only_for_the_first_that_left(
     world: World, run: Run, mode: OnForfeit, duplicate: bool
 ) -> None:
     limits: dict[str, object] = {"decision_ms": 5000, "join_seconds": 10, "faults": 3, "sessions": 4}
@@ -161,7 +164,8 @@ def test_tallies_when_bots_forfeit_then_deals_without_them_count_for_nobody(
     found = kept(world.storage)
     assert found == counted(world.storage)
     assert sum(forfeits for *_, forfeits in found["seats"].values()) > 0
-    kinds = {"illegal"} if run is failing and mode != "end_session" else set()
+    kinds = {"illegal"} if run is leaving or (run is failing and mode != "end_session") else set()
+    assert bool(found["left"]) == (run is leaving)
     assert {kind for *_, kind in found["faults"]} == kinds
     assert rebuild(world.storage).problem is None
 

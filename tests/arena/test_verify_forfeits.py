@@ -129,7 +129,8 @@ def test_match_when_its_time_was_up_then_the_export_says_so_and_is_right(world: 
         ),
         (set_field("used_ms", lambda record: [ms * 100 for ms in record["used_ms"]]), "had used"),
         (set_field("used_ms", lambda record: [9999 * seat for seat in range(4)]), "forfeit: is"),
-        (set_field("absent", lambda record: [record["forfeit"]]), "more than one reason"),
+        (set_field("absent", lambda record: [record["forfeit"]]), "the deal was being played already"),
+        (set_field("absent", lambda record: [0, 1, 2, 3]), "more than one reason"),
     ],
 )
 def test_time_of_a_match_when_altered_then_verify_finds_it(

@@ -66,6 +66,9 @@ def test_match_when_its_time_is_up_then_who_thought_longest_forfeits_what_is_not
         used.append(dict(zip(seatings[one.number], by_seat, strict=True)))
         assert by_seat.index(max(by_seat)) == one.forfeit == last["forfeit"]
     assert all(one == used[0] for one in used)
+    unbegun = [last for one in late if "absent" in (last := records_of(one)[-1])]
+    assert len(unbegun) == len(late) - 1  # the open one was begun
+    assert all(last["absent"] == [last["forfeit"]] and not last["actions"] for last in unbegun)
     entries = harness.journal.of(2, EntryKind.FAULT, "match_time")
     assert len(entries) == len(late)
     assert entries[0].text.startswith("the time of the match, 30 s, was up; the bot had thought longest of")

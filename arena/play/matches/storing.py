@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import DateTime, bindparam, case, insert, update
 from sqlmodel import col, select
 
-from arena.core.duplicate import forfeited_from
+from arena.core.duplicate import forfeited_from, leaver_of
 from arena.errors import LeaseLost
 from arena.play.matches.attempts import deal_attempts, forget_deals, keep_deals
 from arena.play.matches.leases import LOST, MINE, Claim, update_claimed
@@ -132,6 +132,7 @@ def _session_row(
         "forfeit": result.forfeit,
         "forfeits": list(result.forfeits),
         "forfeited_from": forfeited_from(result.forfeits, deals),
+        "leaver": leaver_of(deals),
         "deal_points": [deal["points"] for deal in deals],
         "deal_attempts": deal_attempts(deals),
         "signed": None if result.signed is None else result.signed._asdict(),

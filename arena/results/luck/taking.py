@@ -28,6 +28,7 @@ from arena.store.models import (
     MatchState,
     PoolSlope,
     Round,
+    Seat,
     Session,
     SessionReference,
     Tournament,
@@ -48,9 +49,14 @@ class Weighed(NamedTuple):
 
     def counted(self) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
         """Yield the deals that all bots played to the end: number, points and what cards were worth."""
-        counted = zip(self.played.points[: self.played.clean], self.worth, strict=False)
-        for number, (points, worth) in enumerate(counted, start=1):
-            yield number, points, worth
+        return self._deals(range(self.played.clean))
+
+    def forfeited(self) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+        """Yield the deals that count only for the bot that left, in the same way."""
+        return self._deals(self.played.forfeited)
+
+    def _deals(self, which: range) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+        return ((at + 1, self.played.points[at], self.worth[at]) for at in which if at < len(self.worth))
 
 
 @dataclass(slots=True)
@@ -69,18 +75,33 @@ class Taken:
     def add(self, tournament: Tournament, beta: int, table: Table, session: Weighed) -> None:
         """Add the deals of a session at a table."""
         slope = self.slopes.setdefault(tournament.table_size, Slope()) if tournament.rated else Slope()
-        versions = self.luck.setdefault(tournament.table_size, {})
         seats = [table.seats[position] for position in session.played.seating]
         for _, points, worth in session.counted():
             slope.add(worth, REFERENCE.parts, points)
-            shares = expected(worth, REFERENCE.parts, beta)
-            for seat, own, share in zip(seats, above_mean(points), shares, strict=True):
-                self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
-                if tournament.rated:
-                    versions.setdefault(seat.version_id, Luck()).add(own, share)
+            self._add_luck(tournament, beta, points, worth, seats)
+        left = [seat if at == session.played.leaver else None for at, seat in enumerate(seats)]
+        for _, points, worth in session.forfeited():
+            self._add_luck(tournament, beta, points, worth, left)
         for own, other, situation, chances, passed in session.chances:
             key = seats[own].entrant_id, seats[other].entrant_id, situation
             self.chances.setdefault(key, Chances()).add(chances, passed)
+
+    def _add_luck(
+        self,
+        tournament: Tournament,
+        beta: int,
+        points: Sequence[int],
+        worth: Sequence[int],
+        seats: Sequence[Seat | None],
+    ) -> None:
+        """Add a deal for those in ``seats``, which has None for whom it does not count."""
+        versions = self.luck.setdefault(tournament.table_size, {})
+        shares = expected(worth, REFERENCE.parts, beta)
+        for seat, own, share in zip(seats, above_mean(points), shares, strict=True):
+            if seat is not None:
+                self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
+                if tournament.rated:
+                    versions.setdefault(seat.version_id, Luck()).add(own, share)
 
 
 def take_in(storage: Storage, round_id: int) -> None:

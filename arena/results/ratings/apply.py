@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from arena.core.elo import START, Share, apply_match, shares
 from arena.core.scores import ScoreKind
 from arena.core.sums import Played
-from arena.results.ledgers import MEETINGS, RATINGS, SCORES, SEATS, TOTALS
+from arena.results.ledgers import LEFT, MEETINGS, RATINGS, SCORES, SEATS, TOTALS
 from arena.results.standings.outcomes import Table, scores_of
 from arena.results.strength.sums import Sums, counted_deals, made_deals
 from arena.store.models import (
@@ -180,7 +180,7 @@ def _pool(tournament: Tournament) -> dict[str, Any]:
 
 def add_sums(tx: Transaction, tournament: Tournament, kind: ScoreKind, sums: Sums) -> None:
     """Add the sums of a round to those stored for its pool."""
-    if not sums.matches:
+    if not (sums.matches or sums.forfeited):
         return
     pool = {**_pool(tournament), "kind": kind}
     row = tx.exec(select(StrengthSums).filter_by(**pool)).first()
@@ -192,6 +192,7 @@ def add_sums(tx: Transaction, tournament: Tournament, kind: ScoreKind, sums: Sum
         setattr(row, name, getattr(row, name) + more)
     SCORES.add(tx, sums.scores, sums_id=row.id)
     MEETINGS.add(tx, sums.meetings, sums_id=row.id)
+    LEFT.add(tx, sums.left, sums_id=row.id)
 
 
 def _forfeited_shares(

@@ -10,6 +10,7 @@ from arena.core.duplicate import PlayedSession
 from arena.core.scores import ScoreKind
 from arena.results.ledgers import (
     CLOSE,
+    LEFT,
     MEETINGS,
     RATINGS,
     SCORES,
@@ -164,7 +165,9 @@ def parts_of(tx: Transaction, replay: Replay) -> list[Part[Any]]:
     """
     common = {"ruleset_id": replay.ruleset_id}
     where = f"{tx.get_one(StoredRuleset, replay.ruleset_id).label}, tables of"
-    totals = {which: sums for which, sums in replay.sums.items() if sums.scores}  # maybe none any more
+    totals = {
+        which: sums for which, sums in replay.sums.items() if sums.scores or sums.left
+    }  # maybe none any more
     parts: list[Part[Any]] = [
         Part(TOTALS, totals, lambda _, row: _about_sums(where, *row.key), common),
         Part(RATINGS, replay.ratings, _about_rating, common),
@@ -176,6 +179,7 @@ def parts_of(tx: Transaction, replay: Replay) -> list[Part[Any]]:
         parts += [
             Part(SCORES, sums.scores, _about_sums(where, size, kind), of_sums),
             Part(MEETINGS, sums.meetings, f"{where} {size}: the results of meetings are wrong", of_sums),
+            Part(LEFT, sums.left, f"{where} {size}: the results of forfeited deals are wrong", of_sums),
         ]
     for size, seats in sorted(replay.seats.items()):
         problem = f"{where} {size}: the results of bots by seat are wrong"

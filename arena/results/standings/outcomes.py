@@ -133,6 +133,7 @@ def played_deals(
             col(Session.forfeit),
             col(Session.forfeited_from),
             col(Session.faults),
+            col(Session.leaver),
         )
         .select_from(Round)
         .join(Match, col(Match.round_id) == Round.id)

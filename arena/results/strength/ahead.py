@@ -62,6 +62,7 @@ def finishing_ahead(kinds: Sequence[Counts], fit: Fit) -> list[Ahead] | None:
     gain = SLOPE * fit.gain / fit.deviation
     dense = len(fit.bots) <= DENSE
     shares, errors = (_exactly if dense else _nearly)(results, abilities, groups, gain)
+    shares, errors = _with_forfeits(kinds, fit, results, abilities, shares, errors)
     return [_interval(float(share), float(error)) for share, error in zip(shares, errors, strict=True)]
 
 
@@ -191,6 +192,36 @@ def _nearly(results: Results, abilities: Array, groups: Places, gain: float) -> 
     follows = toward / (met + ghost)
     noise = follows**2 * (results.dependence * met + ghost + gain**2 * twice)
     return shares, np.sqrt(noise)
+
+
+def _with_forfeits(
+    kinds: Sequence[Counts], fit: Fit, results: Results, abilities: Array, shares: Array, errors: Array
+) -> tuple[Array, Array]:
+    """Return shares and errors with the deals that bots forfeited, which count for these alone.
+
+    By as much as such a bot finished ahead less often in them than it does of the same bots otherwise, its
+    share is lower, each deal weighing the same.
+    """
+    left = np.concatenate([kind.left for kind in kinds])
+    left = left[np.isin(left["one"], fit.bots) & np.isin(left["other"], fit.bots)]
+    own, others = (np.searchsorted(fit.bots, left[name]) for name in ("one", "other"))
+    pairs, count = left["deals"].astype(np.float64), len(fit.bots)
+    forfeited = np.bincount(own, pairs, count)
+    gone = np.flatnonzero(forfeited)
+    if not len(gone):
+        return shares, errors
+    each = forfeited[gone]
+    won = np.bincount(own, (left["deals"] + left["ahead"] - left["behind"]) / 2, count)[gone] / each
+    due = np.bincount(own, pairs * _chance(abilities[own] - abilities[others]), count)[gone] / each
+    weight = each / (each + _sums(results, results.deals, results.deals, count)[gone])
+    shares, errors = shares.copy(), errors.copy()
+    fewer = shares[gone] * (1 - weight + weight * won / due)
+    more = 1 - (1 - shares[gone]) * (1 - weight + weight * (1 - won) / (1 - due))
+    least = 0.5 / (each + 1)  # half a win against a ghost
+    shares[gone] = np.clip(np.where(won < due, fewer, more), least, 1 - least)
+    noise = results.dependence * due * (1 - due) / each
+    errors[gone] = np.sqrt(((1 - weight) * errors[gone]) ** 2 + weight**2 * noise)
+    return shares, errors
 
 
 def _interval(share: float, error: float) -> Ahead:

@@ -1,7 +1,7 @@
 """The sums of a pool as arrays: as mappings, the meetings of 10,000 bots would take a gigabyte."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TypeAlias
 
@@ -16,6 +16,8 @@ Numbers: TypeAlias = NDArray[np.int64]
 SCORE = np.dtype([("bot", "i8"), ("deals", "i8"), ("score", "f8")])
 MEETING = np.dtype([("one", "i8"), ("other", "i8"), ("deals", "i4"), ("ahead", "i4"), ("behind", "i4")])
 """``ahead`` counts the deals in which ``one`` had more points, ``behind`` those in which ``other`` had."""
+LEFT = np.dtype([*MEETING.descr, ("score", "f8")])
+"""The same of deals that ``one`` forfeited, and its score minus that of ``other`` in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,16 @@ class Counts:
     meetings: NDArray[np.void]
     """As ``MEETING``, each pair once."""
     kind: ScoreKind = ScoreKind.PLAIN
+    forfeited: int = 0
+    left: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, dtype=LEFT))
+    """As ``LEFT``."""
 
     @classmethod
     def of(cls, sums: Sums, kind: ScoreKind = ScoreKind.PLAIN) -> "Counts":
         """Return sums as arrays."""
         scores = [(bot, own.deals, own.score) for bot, own in sums.scores.items()]
         meetings = [(*pair, met.deals, met.ahead, met.behind) for pair, met in sums.meetings.items()]
+        left = [(*both, gone.deals, gone.ahead, gone.behind, gone.score) for both, gone in sums.left.items()]
         return cls(
             sums.size,
             sums.matches,
@@ -51,6 +57,8 @@ class Counts:
             np.array(scores, dtype=SCORE),
             np.array(meetings, dtype=MEETING),
             kind,
+            sums.forfeited,
+            np.array(left, dtype=LEFT),
         )
 
     @property
@@ -164,6 +172,8 @@ class Posterior:
     """tau^2."""
     gain: float
     """g^2."""
+    step: float
+    """How far successive versions of a bot differ, in units of tau."""
 
 
 def weights_of(chances: Sequence[float], grid: Array) -> Array:

@@ -26,6 +26,8 @@ s^2 comes from the deals within matches, g^2 from how much more the scores of ma
 strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate scores, and
 what bots made of their cards, vary less than points, and have an s^2 of their own; all else is shared.
 
+Deals that a bot forfeited count for it alone, and after the fit (``arena.results.strength.forfeits``).
+
 ``python -m benchmarks.coverage`` shows how often the intervals hold.
 """
 
@@ -39,6 +41,7 @@ from numpy.typing import NDArray
 
 from arena.core.scores import ScoreKind
 from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_of, groups_of
+from arena.results.strength.forfeits import Placed, with_forfeits
 from arena.results.strength.graph import Graph
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.versions import Lineages
@@ -61,7 +64,7 @@ class Fit:
 
     bots: tuple[int, ...]
     strengths: Array
-    """By bot, relative to the mean of its group."""
+    """By bot, relative to the mean of its group in the deals that all played; see ``strength.forfeits``."""
     variances: Array
     """By bot."""
     covariances: Array | None
@@ -119,6 +122,8 @@ def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> 
         return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
 
     variance, posterior = _posterior(played, system, groups)
+    variances = dict.fromkeys(ScoreKind, variance) | {kind.sums.kind: kind.variance for kind in played}
+    bots, posterior, groups = with_forfeits(Placed(bots, posterior, groups), kinds, variances, related)
     return Fit(
         bots=tuple(bots),
         strengths=posterior.strengths,

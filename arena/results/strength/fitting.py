@@ -21,12 +21,13 @@ from sqlmodel import col, select
 
 from arena.core.scores import ScoreKind
 from arena.results.strength.ahead import Ahead, finishing_ahead
-from arena.results.strength.counts import MEETING, SCORE, Counts
+from arena.results.strength.counts import LEFT, MEETING, SCORE, Counts
 from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.pools import Pool, Summed, baselines_in, latest_fits, lines_in, unfitted
 from arena.results.strength.ranges import above_anchor, parting, places
 from arena.results.strength.scale import ENOUGH
 from arena.store.models import (
+    LeftMeeting,
     Meeting,
     Strength,
     StrengthFit,
@@ -75,6 +76,7 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
         **pool._asdict(),
         matches=sum(sums.matches for sums in kinds),
         made=sum(sums.matches for sums in kinds if sums.kind is ScoreKind.MADE),
+        forfeited=sum(sums.forfeited for sums in kinds),
         deals=sum(sums.deals for sums in kinds),
         deviation=fit.deviation,
         made_deviation=fit.made_deviation,
@@ -108,8 +110,8 @@ def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[
 
 
 def _covers(fit: StrengthFit) -> Summed:
-    """Return the matches of a fit; neither number ever falls."""
-    return Summed(fit.matches, fit.made)
+    """Return the matches and deals of a fit; none of the numbers ever falls."""
+    return Summed(fit.matches, fit.made, fit.forfeited)
 
 
 def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
@@ -117,6 +119,8 @@ def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[di
     deals = np.zeros(fit.bots[-1] + 1)
     for kind in kinds:
         deals[kind.scores["bot"]] += kind.scores["deals"]
+        fitted = kind.left[kind.left["one"] <= fit.bots[-1]]
+        np.add.at(deals, fitted["one"], fitted["deals"] / (kind.size - 1))
     known = finishing_ahead(kinds, fit)
     ahead: Sequence[Ahead | None] = [None] * len(fit.bots) if known is None else known
     settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
@@ -135,7 +139,7 @@ def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[di
             "ahead": None if often is None else often.share,
             "ahead_low": None if often is None else often.low,
             "ahead_high": None if often is None else often.high,
-            "deals": int(deals[bot]),
+            "deals": round(deals[bot]),
             "group_number": fit.groups[at] + 1,
             "rank": place.rank,
             "best": place.best,
@@ -169,6 +173,10 @@ def _counts(tx: Transaction, row: StrengthSums) -> Counts:
         *(col(Meeting.version_id), col(Meeting.other_id)),
         *(col(Meeting.deals), col(Meeting.ahead), col(Meeting.behind)),
     )
+    left = select_columns(
+        *(col(LeftMeeting.version_id), col(LeftMeeting.other_id), col(LeftMeeting.deals)),
+        *(col(LeftMeeting.ahead), col(LeftMeeting.behind), col(LeftMeeting.score)),
+    )
     return Counts(
         row.table_size,
         row.matches,
@@ -180,6 +188,8 @@ def _counts(tx: Transaction, row: StrengthSums) -> Counts:
         np.fromiter(_read(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
         np.fromiter(_read(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
         row.kind,
+        row.forfeited,
+        np.fromiter(_read(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=LEFT),
     )
 
 

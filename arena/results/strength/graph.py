@@ -80,7 +80,7 @@ class Graph:
         variances = prior - (prior * self.degrees) ** 2 / (spread * self.degrees**2 + noise)
         for block in self._lines.blocks:
             variances[block] = self._variances_of(block, spread, prior - spread, noise)
-        return Posterior(strengths, variances, None, spread, gain)
+        return Posterior(strengths, variances, None, spread, gain, self._share)
 
     def _variances_of(self, block: Places, spread: float, gains: Array, noise: Array) -> Array:
         """Return the variances of the versions of some bots, as many of each."""

@@ -61,7 +61,8 @@ class Matrices:
     def posterior(self, gain: float, groups: Places) -> Posterior:
         """Return the strengths against the whole field, over all spreads; ``gain`` is g^2."""
         noise = self.laplacian + gain * self.squares
-        related = self._lines.prior(self._share(noise, groups))
+        step = self._share(noise, groups)
+        related = self._lines.prior(step)
         twice = self.laplacian @ related @ self.laplacian if self._lines else self.laplacian @ self.laplacian
         factors = [self._factor(spread**2 * twice + noise, groups) for spread in self.grid]
         weights = weights_of([factor.chance for factor in factors], self.grid)
@@ -75,7 +76,7 @@ class Matrices:
             covariances += weights[at] * (error + np.outer(mean, mean))
         covariances -= np.outer(strengths, strengths)
         variances = np.clip(np.diag(covariances), 0.0, None)
-        return Posterior(strengths, variances, covariances, float(weights @ self.grid**2), gain)
+        return Posterior(strengths, variances, covariances, float(weights @ self.grid**2), gain, step)
 
     def _share(self, noise: Array, groups: Places) -> float:
         """Return how far successive versions differ, in units of tau."""

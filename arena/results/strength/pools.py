@@ -31,7 +31,8 @@ def unfitted(tx: Transaction) -> list[tuple[Pool, StrengthFit | None]]:
         for pool, summed in matches_of(tx)
         for fitted in [latest.get(pool)]
         if fitted is None
-        or (fitted.matches, fitted.made, fitted.baselines) != (*summed, baselines.get(pool, []))
+        or (fitted.matches, fitted.made, fitted.forfeited, fitted.baselines)
+        != (*summed, baselines.get(pool, []))
     ]
 
 
@@ -72,17 +73,17 @@ class Summed(NamedTuple):
     matches: int
     made: int
     """In how many of them it counts what bots made of their cards."""
+    forfeited: int
+    """The deals that count only for the bot that forfeited them."""
 
 
 def matches_of(tx: Transaction) -> list[tuple[Pool, Summed]]:
     """Return the pools that have sums, each with the number of its matches."""
     pool = (col(StrengthSums.ruleset_id), col(StrengthSums.table_size))
     made = case((col(StrengthSums.kind) == ScoreKind.MADE, StrengthSums.matches), else_=0)
-    counted = select(*pool, func.sum(StrengthSums.matches), func.sum(made)).group_by(*pool).order_by(*pool)
-    return [
-        (Pool(ruleset_id, size), Summed(int(matches), int(of_them)))
-        for ruleset_id, size, matches, of_them in tx.exec(counted)
-    ]
+    summed = (func.sum(StrengthSums.matches), func.sum(made), func.sum(StrengthSums.forfeited))
+    counted = select(*pool, *summed).group_by(*pool).order_by(*pool)  # type: ignore[call-overload]
+    return [(Pool(*row[:2]), Summed(*map(int, row[2:]))) for row in tx.exec(counted)]
 
 
 def latest_fits(tx: Transaction) -> dict[Pool, StrengthFit]:

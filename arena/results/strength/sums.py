@@ -1,6 +1,6 @@
 """What is stored of a pool's matches for its strengths: only sums, so that a fit reads no history."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from operator import gt, mul
@@ -44,6 +44,10 @@ class CountedDeals(NamedTuple):
     """The session with only these deals."""
     scores: Sequence[Sequence[float]]
     """Their scores by seat: the points, or those of duplicate deals."""
+    forfeited: Deals = ()
+    """The points of the deals after them that count only for ``session.leaver``, as they stand."""
+    forfeited_scores: Sequence[Sequence[float]] = ()
+    """Their scores."""
 
     def by_position(self) -> Iterator[list[float]]:
         """Yield the scores of each deal by position at the table."""
@@ -58,15 +62,14 @@ def counted_deals(played: Played, *, duplicate: bool) -> dict[int, list[CountedD
     """Return the deals of a round's finished matches that count, by table and session."""
     if not duplicate:
         return {
-            table: [_counted(each, each.points[: each.clean], each.points[: each.clean]) for each in sessions]
+            table: [_counted(each, each.points, [*range(each.clean)]) for each in sessions]
             for table, sessions in played.items()
         }
     by_table: dict[int, list[CountedDeals]] = {}
     for (table, sessions), compared in zip(played.items(), deal_scores(list(played.values())), strict=True):
         for session, scores in zip(sessions, compared, strict=True):
             right = [at for at, each in enumerate(scores[: session.clean]) if not each.fouled]
-            points = [session.points[at] for at in right]
-            counted = _counted(session, points, [scores[at].by_seat for at in right])
+            counted = _counted(session, [deal.by_seat for deal in scores], right)
             by_table.setdefault(table, []).append(counted)
     return by_table
 
@@ -80,28 +83,38 @@ def made_deals(
     parts of a point. A table of which that is not known for all deals that count is left out.
     """
     return {
-        table: [
-            each._replace(
-                scores=[
-                    [score / UNIT for score in made(points, share)]
-                    for points, share in zip(each.session.points, of_session, strict=False)
-                ]
-            )
-            for each, of_session in zip(sessions, expected[table], strict=True)
-        ]
+        table: [_made(each, of_session) for each, of_session in zip(sessions, expected[table], strict=True)]
         for table, sessions in counted.items()
         if table in expected and _are_known(sessions, expected[table])
     }
 
 
+def _made(counted: CountedDeals, expected: Sequence[Sequence[int]]) -> CountedDeals:
+    deals = [*counted.session.points, *counted.forfeited]
+    scores = [
+        [score / UNIT for score in made(points, share)]
+        for points, share in zip(deals, expected, strict=False)
+    ]
+    count = len(counted.scores)
+    return counted._replace(scores=scores[:count], forfeited_scores=scores[count:])
+
+
 def _are_known(sessions: Sequence[CountedDeals], expected: Sequence[Sequence[Sequence[int]]]) -> bool:
     return len(sessions) == len(expected) and all(
-        len(each.scores) <= len(of_session) for each, of_session in zip(sessions, expected, strict=True)
+        len(each.scores) + len(each.forfeited) <= len(of_session)
+        for each, of_session in zip(sessions, expected, strict=True)
     )
 
 
-def _counted(session: PlayedSession, points: Deals, scores: Sequence[Sequence[float]]) -> CountedDeals:
-    return CountedDeals(session._replace(points=points, forfeited_from=()), scores)
+def _counted(session: PlayedSession, scores: Sequence[Sequence[float]], right: Sequence[int]) -> CountedDeals:
+    """Return what counts of a session; ``right`` are the deals that count for all bots."""
+    left = session.forfeited
+    return CountedDeals(
+        session._replace(points=[session.points[at] for at in right], forfeited_from=()),
+        [scores[at] for at in right],
+        [session.points[at] for at in left],
+        [scores[at] for at in left],
+    )
 
 
 @dataclass(slots=True)
@@ -135,10 +148,29 @@ class Met:
 
 
 @dataclass(slots=True)
+class Left:
+    """How a bot fared against one other in deals that it forfeited; the fields are those of ``LeftMeeting``.
+
+    They count for this bot only, and as they stand.
+    """
+
+    deals: int = 0
+    matches: int = 0
+    """Matches with such deals in which no deal counts for both."""
+    ahead: int = 0
+    """Deals in which it had more points than the other one all the same."""
+    behind: int = 0
+    lead: int = 0
+    """Its points minus those of the other one."""
+    score: float = 0.0
+    """Its score minus that of the other one; see ``CountedDeals``."""
+
+
+@dataclass(slots=True)
 class SeatSum:
     """The results of a bot in a seat; the fields are those of ``SeatTally``.
 
-    They are of the deals that count, but of all faults and forfeits.
+    They are of the deals that count for it, but of all faults and forfeits.
     """
 
     deals: int = 0
@@ -168,10 +200,14 @@ class Sums:
     """What ``within`` would be if points counted; 0 but for what was made of cards."""
     raw_between: float = 0.0
     """What ``between`` would be if points counted; 0 but for what was made of cards."""
+    forfeited: int = 0
+    """Deals that count only for the bot that forfeited them, and are in ``left`` alone."""
     scores: dict[int, Score] = field(default_factory=dict)
     """By bot."""
     meetings: dict[tuple[int, int], Met] = field(default_factory=dict)
     """By pair of bots, the lower number first."""
+    left: dict[tuple[int, int], Left] = field(default_factory=dict)
+    """By bot that forfeited, and each other one that sat there."""
     seats: dict[tuple[int, int], SeatSum] = field(default_factory=dict)
     """By bot and seat."""
 
@@ -190,7 +226,7 @@ class Sums:
 
     def merge(self, other: "Sums", times: int = 1) -> None:
         """Add other sums, or take them away with ``times`` -1; those by seat are left as they are."""
-        for name in ("matches", "deals", "within", "between", "raw_within", "raw_between"):
+        for name in ("matches", "deals", "within", "between", "raw_within", "raw_between", "forfeited"):
             setattr(self, name, getattr(self, name) + times * getattr(other, name))
         for bot, score in other.scores.items():
             own = self.scores.setdefault(bot, Score())
@@ -201,34 +237,71 @@ class Sums:
             for name in ("deals", "matches", "ahead", "behind", "lead"):
                 setattr(met, name, getattr(met, name) + times * getattr(more, name))
             met.last_match_id = max(met.last_match_id, more.last_match_id)
+        for both, gone in other.left.items():
+            left = self.left.setdefault(both, Left())
+            for name in ("deals", "matches", "ahead", "behind", "lead", "score"):
+                setattr(left, name, getattr(left, name) + times * getattr(gone, name))
 
     def add_match(self, match_id: int, bots: Sequence[int], sessions: Sequence[CountedDeals]) -> None:
         """Add a match, and its results by pair of bots and by seat; ``bots`` are by position at the table."""
         columns: list[list[int]] = [[] for _ in bots]
         """By position the points of all deals."""
-        for session, _ in sessions:
-            self._add_seats(bots, session)
+        for session, *_ in sessions:
             for position, column in zip(session.seating, zip(*session.points, strict=True), strict=False):
                 columns[position].extend(column)  # there are no columns if no deal counts
         match = scored(bots, [deal for each in sessions for deal in each.by_position()])
         if match is not None:
             self.add(match)
             self._add_meetings(match_id, bots, columns)
+        left: set[tuple[int, int]] = set()
+        for each in sessions:
+            self._add_seats(bots, each)
+            left.update(self._add_left(bots, each))
+        for both in left if match is None else ():
+            self.left[both].matches += 1
 
-    def _add_seats(self, bots: Sequence[int], session: PlayedSession) -> None:
-        deals = session.points
+    def _add_seats(self, bots: Sequence[int], counted: CountedDeals) -> None:
+        session = counted.session
+        for seat, position in enumerate(session.seating):
+            own = self.seats.setdefault((bots[position], seat), SeatSum())
+            own.faults += session.faults[seat]
+            own.forfeits += seat in session.forfeits
+        self._add_points(bots, session, session.points, range(len(session.seating)))
+        if session.leaver is not None:
+            self._add_points(bots, session, counted.forfeited, (session.leaver,))
+
+    def _add_points(
+        self, bots: Sequence[int], session: PlayedSession, deals: Deals, seats: Iterable[int]
+    ) -> None:
+        """Add deals of a session in the seats for whose bots they count."""
         bests = [max(points) for points in deals]
         shares = [1 / list(points).count(best) for points, best in zip(deals, bests, strict=True)]
-        by_seat: Sequence[Sequence[int]] = list(zip(*deals, strict=True)) or [()] * len(session.seating)
-        for seat, (position, points) in enumerate(zip(session.seating, by_seat, strict=True)):
-            own = self.seats.setdefault((bots[position], seat), SeatSum())
+        for seat in seats if deals else ():
+            own, points = self.seats[bots[session.seating[seat]], seat], [deal[seat] for deal in deals]
             own.deals += len(deals)
             own.points += sum(points)
             own.squares += sum(map(mul, points, points))
             firsts = zip(points, bests, shares, strict=True)
             own.first += sum(share for mine, best, share in firsts if mine == best)
-            own.faults += session.faults[seat]
-            own.forfeits += seat in session.forfeits
+
+    def _add_left(self, bots: Sequence[int], counted: CountedDeals) -> Iterator[tuple[int, int]]:
+        """Add the deals that count only for the bot that left; yield it with each other one at the table."""
+        seat, seating = counted.session.leaver, counted.session.seating
+        if seat is None or not counted.forfeited:
+            return
+        self.forfeited += len(counted.forfeited)
+        for place, position in enumerate(seating):
+            if place == seat:
+                continue
+            both = bots[seating[seat]], bots[position]
+            left = self.left.setdefault(both, Left())
+            leads = [points[seat] - points[place] for points in counted.forfeited]
+            left.deals += len(leads)
+            left.ahead += sum(lead > 0 for lead in leads)
+            left.behind += sum(lead < 0 for lead in leads)
+            left.lead += sum(leads)
+            left.score += sum(scores[seat] - scores[place] for scores in counted.forfeited_scores)
+            yield both
 
     def _add_meetings(self, match_id: int, bots: Sequence[int], columns: Sequence[Sequence[int]]) -> None:
         order = sorted(range(len(bots)), key=bots.__getitem__)

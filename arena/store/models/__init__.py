@@ -41,6 +41,7 @@ from arena.store.models.referees import ArenaKey, DatabaseLineage, Process, Refe
 from arena.store.models.results import Encounter, EntrantSum, Rating, RatingChange
 from arena.store.models.strengths import (
     Baseline,
+    LeftMeeting,
     Meeting,
     Strength,
     StrengthFit,
@@ -102,6 +103,7 @@ __all__ = [
     "KeptAnswer",
     "League",
     "LeagueMember",
+    "LeftMeeting",
     "LuckTally",
     "Match",
     "MatchState",

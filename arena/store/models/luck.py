@@ -89,7 +89,7 @@ class PoolSlope(SQLModel, table=True):
 
 
 class LuckSums(SQLModel):
-    """Sums over the deals that all bots played to the end, whose cards' worth is known."""
+    """Sums over the deals whose cards' worth is known and that all played to the end or this one left."""
 
     deals: int = 0
     """Number of deals."""

@@ -136,6 +136,9 @@ class Session(SQLModel, table=True):
     """The seats whose bots forfeited the session, by number."""
     forfeited_from: list[int] = Field(default_factory=list, sa_type=JSON)
     """For each of ``forfeits`` the index, from 0, of the first deal that its bot did not play to the end."""
+    leaver: int | None = None
+    """The seat whose bot forfeited the session first: the deals from there on count for it alone. NULL if
+    nobody forfeited, or if that bot was absent before the first card."""
     deal_points: list[list[int]] = Field(sa_type=JSON)
     """For each deal, the points of each seat, as in the records."""
     deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))

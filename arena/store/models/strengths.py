@@ -38,6 +38,8 @@ class StrengthSums(SQLModel, table=True):
     """What ``within`` would be if points counted; 0 but for what was made of cards."""
     raw_between: float = 0.0
     """What ``between`` would be if points counted; 0 but for what was made of cards."""
+    forfeited: int = 0
+    """Number of deals that count only for the bot that forfeited them."""
 
 
 class StrengthScore(SQLModel, table=True):
@@ -84,6 +86,35 @@ class Meeting(SQLModel, table=True):
     """The latest of the matches, by id."""
 
 
+class LeftMeeting(SQLModel, table=True):
+    """How a bot version fared in deals that it forfeited, against one that sat there, in one of the sums.
+
+    The deals count for ``version_id`` only, and as they stand.
+    """
+
+    __tablename__: ClassVar[str] = "left_meetings"
+    __table_args__ = (Index(None, "other_id", "sums_id"),)
+
+    sums_id: int = Field(foreign_key="strength_sums.id", primary_key=True)
+    """Which sums."""
+    version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
+    """The bot version that forfeited."""
+    other_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
+    """The other one."""
+    deals: int = 0
+    """Number of the deals."""
+    matches: int = 0
+    """Number of matches with such deals in which no deal counts for both."""
+    ahead: int = 0
+    """Deals in which ``version_id`` had more points."""
+    behind: int = 0
+    """Deals in which ``other_id`` had more points."""
+    lead: int = Field(default=0, sa_type=BigInteger)
+    """Points of ``version_id`` minus those of ``other_id``, summed over the deals."""
+    score: float = 0.0
+    """The same of what counts as score."""
+
+
 class StrengthFit(SQLModel, table=True):
     """One fit of the strengths of a pool; the latest is in ``strengths`` too.
 
@@ -91,7 +122,7 @@ class StrengthFit(SQLModel, table=True):
     """
 
     __tablename__: ClassVar[str] = "strength_fits"
-    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "matches", "made"),)
+    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "matches", "made", "forfeited"),)
 
     id: int = Field(default=None, primary_key=True)
     ruleset_id: int = Field(foreign_key="rulesets.id")
@@ -102,6 +133,8 @@ class StrengthFit(SQLModel, table=True):
     """Number of matches in the fit."""
     made: int = 0
     """In how many of them it counts what bots made of their cards."""
+    forfeited: int = 0
+    """Number of deals that count only for the bot that forfeited them."""
     deals: int
     """Number of their deals."""
     deviation: float

@@ -29,8 +29,8 @@ class HighlightKind(StrEnum):
 class SeatTally(SQLModel, table=True):
     """A bot version's results in one seat in the rated matches of a pool, updated as rounds close.
 
-    Deals, points and firsts count only deals that all bots played to the end, as strengths do; faults and
-    forfeits count all. The sum over the seats is the bot version's total.
+    Deals, points and firsts count only deals that all bots played to the end or that this one left, as
+    strengths do; faults and forfeits count all. The sum over the seats is the bot version's total.
     """
 
     __tablename__: ClassVar[str] = "seat_tallies"

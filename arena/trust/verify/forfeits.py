@@ -88,14 +88,15 @@ class Forfeits:
                 raise lines.wrong(f"{where}: absent, used_ms: are there, but nobody forfeits")
             return
         at_limit = seat not in gone and self.faults[seat] >= self._limits.faults
-        if at_limit + (absent is not None) + (used is not None) > 1:
+        begun = used is None or absent != [seat]  # else the time was up before
+        if at_limit + (absent is not None and begun) + (used is not None) > 1:
             raise lines.wrong(f"{where}: forfeit: there is more than one reason for it")
         self._ended_by = {seat, *(absent or ())}
         if absent is not None:
             _check_absent(lines, where, self._line, record)
-        elif used is not None:
+        if used is not None:
             _check_used(lines, where, self._limits, self._line, record)
-        elif not at_limit:
+        if not (at_limit or absent or used):
             raise self._wrong_faults(where, "forfeit", seat)
         timed = used is not None or (absent is not None and self._limits.match_seconds > 0)
         everyone = len(gone | self._ended_by) == len(self._line.seating)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.core.canonical import SHARED, deals_digest
-from arena.core.duplicate import PlayedSession, forfeited_from
+from arena.core.duplicate import PlayedSession, forfeited_from, leaver_of
 from arena.core.luck import beginning
 from arena.core.parts import MatchPart, RoundPart, SessionLine
 from arena.core.seating import seatings
@@ -178,11 +178,10 @@ def _session(
     note_session(report, session_id(head.part.tournament, match, line), match, line, records)
     lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
     check_signed(lines, report, head.part.digest, match, line, records)
-    since = forfeited_from(line.forfeits, records)
+    since, leaver = forfeited_from(line.forfeits, records), leaver_of(records)
     begun[line.session] = [beginning(record) for record in records]
-    return PlayedSession(
-        line.session, line.seating, points, attempts, line.forfeits, line.forfeit, since, line.faults
-    )
+    left = line.forfeits, line.forfeit, since, line.faults, leaver
+    return PlayedSession(line.session, line.seating, points, attempts, *left)
 
 
 def _attempt(lines: Export, where: str, record: Mapping[str, object], line: SessionLine) -> int:

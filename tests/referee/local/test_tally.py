@@ -1,16 +1,21 @@
 """Tests for adding up sessions, and for what is said about the sums."""
 
+import json
 from dataclasses import replace
 from itertools import islice
 
 import pytest
 
+from referee.bot import Play, Turn
 from referee.local.field import Block, field_blocks
 from referee.local.played import Failure, Fault, Played
 from referee.local.report import compared, sentence
+from referee.local.sequential import SequentialTest
 from referee.local.sums import Sums, student
 from referee.local.tally import Assembly, Tally, Times
+from referee.local.versus import Versus
 from referee.matches.match import SessionResult, SessionSpec
+from tests.referee.local.test_session import play
 
 
 def sums_of(*values: float) -> Sums:
@@ -167,3 +172,25 @@ def test_times_when_there_are_many_then_quantiles_are_within_two_digits() -> Non
     assert (spent.decisions, spent.median_ms, spent.longest_ms, spent.late) == (200, 100, 200, 50)
     assert spent.p99_ms == pytest.approx(198, rel=0.1)
     assert Times(1.0).spent() is None
+
+
+@pytest.mark.parametrize("leaves", [RuntimeError, SystemExit])
+def test_tally_when_a_bot_leaves_then_all_its_deals_count_as_they_stand(leaves: type[BaseException]) -> None:
+    def leaver(turn: Turn) -> Play | None:
+        if turn.deal > 1:
+            raise leaves
+        return turn.legal[-1] if turn.legal else None
+
+    def stayer(turn: Turn) -> Play | None:
+        return turn.legal[-1] if turn.legal else None
+
+    result = play("chinese", leaver, stayer, stayer, stayer, deals=4)
+    assert result.result.forfeits == (0,)
+    points = [json.loads(record)["points"] for record in result.result.records]
+    tally, versus = Tally(4, 1.0, per_session=4), Versus(SequentialTest())
+    block = Block(0, (SessionSpec(1, (0, 1, 2, 3), b""),))
+    values = tally.add(block, [result])
+    versus.take(block, [result], values)
+    assert values[0] == tally.standings[0].points.mean == sum(deal[0] for deal in points) / 4
+    assert versus.sums.mean == sum(deal[0] - deal[1] for deal in points) / 4 < 0
+    assert (tally.standings[0].seats, tally.standings[0].forfeits) == (4, 1)
