@@ -88,6 +88,11 @@ BENCHMARKS = (
     Benchmark("timing", "nothing gained from the clock where every turn is asked", "--quick"),
     Benchmark("duplicate", "fewer deals with duplicate than without", "--deals 2000 --output /dev/null"),
     Benchmark("blocks", "says whether the reference is worth its time in local play", "--blocks 20"),
+    Benchmark(
+        "quitters",
+        "no way of leaving above its honest twin in strength, made, rank, tier or Elo",
+        "--seasons 2 --rounds 8 --faults 1 --modes end_session",
+    ),
     Benchmark("coverage", "intervals of 95 % cover 93 to 97 %", "--repeats 2 --deals 50"),
     Benchmark("intervals", "intervals of 95 % cover 94 to 96 %", "--blocks 300 --plays 200"),
     Benchmark("sequential", "errors no more frequent than asked for", "--blocks 100 --repeats 500"),
