@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from arena.jsonvalues import is_internal
-from referee.plain import plain
+from referee.reading.plain import plain
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

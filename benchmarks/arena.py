@@ -33,8 +33,8 @@ from arena.tournaments.referees import nobody_asked
 from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, process, read_line
-from referee.client import run_match
 from referee.matches.match import MatchSpec, SessionResult
+from referee.net.client import run_match
 from tests.arena import servers
 
 OPERATOR = Actor(Role.OPERATOR, "benchmark")

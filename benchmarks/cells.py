@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from benchmarks.peers import measure
 from referee.deals.deal import Deal
+from referee.deals.session import setup
 from referee.deals.shuffle import shuffle, words
-from referee.deals.succession import setup
 from referee.position import Position
 from referee.records.random_play import play_randomly
 from referee.reference.values import begin, play_out

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from arena.core.elo import TWO_SIDED
 from arena.core.luck import AT_FIRST, UNIT
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.ranges import places

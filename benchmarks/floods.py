@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 
 from benchmarks.matches import match_spec
-from referee.client import run_match
 from referee.errors import RefereeUnavailable
 from referee.matches.match import Limits, MatchSpec
+from referee.net.client import run_match
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings
 

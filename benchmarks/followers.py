@@ -28,7 +28,7 @@ from arena.store.storage import migrate_storage, open_storage
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, median_and_range, process, read_line
 from benchmarks.web import cpu
-from referee.client import run_match
+from referee.net.client import run_match
 from tests.arena.fakes import Clock
 from tests.arena.waiting import wait_for
 from tests.arena.world import World

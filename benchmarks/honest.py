@@ -13,9 +13,9 @@ from typing import NamedTuple
 from benchmarks.floods import MATCH, spec
 from benchmarks.memory import resident
 from benchmarks.referee import PLAYERS, process, read_line
-from referee.client import run_match
 from referee.errors import RefereeUnavailable
 from referee.matches.match import Progress, SessionResult
+from referee.net.client import run_match
 
 HONEST = range(1, PLAYERS + 1)
 SESSIONS = 4000

@@ -15,12 +15,11 @@ from statistics import fmean
 from typing import NamedTuple
 
 from referee.local.field import Block, field_blocks
-from referee.local.played import Played
 from referee.local.playing import PlayedSoFar, play
 from referee.local.pool import play_in_processes
-from referee.local.sums import Sums
+from referee.local.sequential import Sums
 from referee.local.table import Setting
-from referee.local.tally import Tally
+from referee.local.tally import Played, Tally
 from referee.ruleset import load_ruleset
 from referee.samples import sample_bots
 

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from referee.deals.session import Session as Deals
 from referee.local.field import field_blocks
-from referee.local.played import Played
 from referee.local.pool import play_in_processes
 from referee.local.programs import of_file
 from referee.local.room import chairs_for, play_in_room
 from referee.local.table import LocalTable, Setting
+from referee.local.tally import Played
 from referee.matches.match import SessionSpec
 from referee.records.random_play import play_randomly
 from referee.rules.plays import compile_ruleset

@@ -17,8 +17,8 @@ import grpc
 
 from benchmarks.matches import match_spec
 from benchmarks.referee import PLAYERS, process, read_line
-from referee.client import run_match
 from referee.matches.match import Limits, MatchSpec, Progress
+from referee.net.client import run_match
 from referee.protocol.requests import match_request
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc

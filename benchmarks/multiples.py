@@ -21,7 +21,7 @@ from typing import Any
 from sqlalchemy import Connection, create_engine, text
 from sqlmodel import SQLModel, col, func, select
 
-from arena.core.sums import Sums
+from arena.core.ranking import Sums
 from arena.play.rounds.advance import finish
 from arena.results.standings.stored import add_rounds, standings_parts
 from arena.results.strength.fitting import fit_due

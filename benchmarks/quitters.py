@@ -26,7 +26,7 @@ import numpy as np
 from arena.core.duplicate import PlayedSession, forfeited_from, leaver_of
 from arena.core.elo import START, TWO_SIDED, apply_match, match_weight, shares
 from arena.core.luck import AT_FIRST, Luck, above_mean, expected
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.core.seating import seatings
 from arena.results.strength.ahead import finishing_ahead
 from arena.results.strength.counts import Array, Counts

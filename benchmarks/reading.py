@@ -25,19 +25,16 @@ from arena.errors import StateError, UnknownError
 from arena.host.settings import load_settings
 from arena.leagues import overview as leagues
 from arena.queries import (
-    counting,
     highlights,
     histories,
     leaderboards,
     luck,
     matches,
     ownbots,
-    references,
     scoreboard,
     sessions,
     tournaments,
 )
-from arena.queries.authors import deals_for, log_for
 from arena.queries.deals import one_deal, same_deal, session_deals
 from arena.queries.faults import faults_by_bot
 from arena.queries.highlights import find_deals
@@ -45,13 +42,13 @@ from arena.queries.histories import HistoryKind, history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
-from arena.queries.names import list_pools
+from arena.queries.names import list_pools, search
 from arena.queries.now import on_now
 from arena.queries.operator import ChangeQuery, changes, work
+from arena.queries.ownbots import deals_for, log_for
 from arena.queries.profiles import find_bots, newest_check, profile, version_lines
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.scoreboard import sheets
-from arena.queries.search import search
 from arena.queries.softplay import soft_play
 from arena.queries.tournaments import round_tables
 from arena.queries.versus import versus
@@ -193,8 +190,8 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "versus": lambda one: versus(one.storage, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),
     "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
-    "a match as it counts": lambda one: counting.deal_scores_at(
-        *(one.storage, "season", 1, 1), counting.deals_beside(one.storage, "season", 1)
+    "a match as it counts": lambda one: sessions.deal_scores_at(
+        *(one.storage, "season", 1, 1), sessions.deals_beside(one.storage, "season", 1)
     ),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
@@ -208,9 +205,9 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "deals of a session": lambda one: session_deals(one.storage, "season", 1, 1, 1),
     "one deal": lambda one: one_deal(one.storage, "season", 1, 1, 1, 1),
     "a deal at all tables": _same_deal,
-    "points and luck of a deal": lambda one: references.deal_points(one.storage, "season", 1, 1, 1, 1),
+    "points and luck of a deal": lambda one: luck.deal_points(one.storage, "season", 1, 1, 1, 1),
     "rounds with a reference": lambda one: luck.rounds_weighed(one.storage, 1),
-    "how far references are": lambda one: references.references(one.storage, OPERATOR),
+    "how far references are": lambda one: luck.references(one.storage, OPERATOR),
     "soft play": lambda one: soft_play(one.storage, OPERATOR, "season"),
     "who changed what": lambda one: changes(one.storage, OPERATOR, ChangeQuery()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),

@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 import uvloop
 
 from benchmarks.matches import match_spec
-from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.match import Limits, Progress
+from referee.net.client import run_match
 from referee.rules.plays import Rules
 from referee.service.server import serve, set_up_process, take_precedence
 

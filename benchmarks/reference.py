@@ -23,9 +23,8 @@ from benchmarks.duplicate import Choose, LocalTurn, sample_bot
 from referee.bot import Play, Turn
 from referee.deals.deal import Deal
 from referee.deals.dealing import next_seats
-from referee.deals.session import Session
+from referee.deals.session import Session, Setup, legacy, setup
 from referee.deals.shuffle import session_seed, words
-from referee.deals.succession import Setup, legacy, setup
 from referee.reference.values import REFERENCE, begin, place_values, play_out, reference_values
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset

@@ -57,8 +57,8 @@ from arena.store.models import (
 from arena.store.records import pack_records
 from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import creation, entry, events, lifecycle, overview
-from arena.tournaments.entrants import list_entrants
 from arena.tournaments.referees import nobody_asked
+from arena.tournaments.roster import list_entrants
 from arena.trust.exports.write import export_lines
 from arena.trust.verify import check_export
 from arena.web.app import make_app

@@ -22,9 +22,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from referee.bot.bots import Bot
 from referee.cli.botrun import load_bot
-from referee.local.played import Played
+from referee.local.sequential import Sums
 from referee.local.session import LocalSession, Seated
-from referee.local.sums import Sums
+from referee.local.tally import Played
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits
 from referee.rules.plays import Rules, compile_ruleset

@@ -30,11 +30,11 @@ from referee.local.sequential import (
     MOST_MOVED,
     MOST_SKEWED,
     SequentialTest,
+    Sums,
     Verdict,
     expected_blocks,
     watched_interval,
 )
-from referee.local.sums import Sums
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 

@@ -36,13 +36,13 @@ from sqlmodel import func, select
 
 from arena.core.cursors import make_cursor
 from arena.queries import faults, highlights, histories, leaderboards, matches, scoreboard
-from arena.queries.authors import deals_for
 from arena.queries.faults import faults_by_bot
 from arena.queries.highlights import find_deals
 from arena.queries.histories import history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
+from arena.queries.ownbots import deals_for
 from arena.queries.profiles import find_bots, profile
 from arena.queries.versus import versus
 from arena.results.strength.counts import Counts

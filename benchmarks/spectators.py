@@ -17,8 +17,8 @@ import grpc
 
 from benchmarks.memory import resident, spec
 from benchmarks.referee import PLAYERS, process, read_line
-from referee.client import run_match
 from referee.matches.match import Progress
+from referee.net.client import run_match
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
 
 SESSIONS = 64

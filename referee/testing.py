@@ -26,14 +26,14 @@ from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits
-from referee.names import is_number
 from referee.position import Position
-from referee.records.files import deal_records
+from referee.reading.names import is_number
+from referee.reading.validation import suggestion
+from referee.records.reading import deal_records
 from referee.records.record import full_record
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.samples import sample_bots
-from referee.validation import suggestion
 
 __all__ = ["DealPlayed", "play_deal", "turn_at", "turn_from"]
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from referee.deals.action import NOBODY
 from referee.deals.deal import Deal
-from referee.deals.dealing import has_all_twos, highest_card, lead_card
+from referee.deals.dealing import has_all_twos, highest_card, instant_winner, lead_card
 from referee.deals.facts import stronger_singles
-from referee.deals.instant import instant_winner
 from referee.deals.stock import blank
 from referee.errors import PositionError
 from referee.rules.plays import Rules

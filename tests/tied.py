@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from referee import child
+from referee.processes import child
 
 
 def tied(*command: str | Path) -> list[str]:

@@ -22,10 +22,10 @@ from arena.people.audit import record
 from arena.people.tokens import LONGEST_DAYS, expiry, new_token
 from arena.store.models import Bot, Owner
 from arena.store.storage import Storage, Transaction
-from referee.docstrings import tell_fields
 from referee.errors import Problem, TomlError
-from referee.toml import problems_in, problems_in_text, read_toml
-from referee.validation import Wording, first_of, problems, shown
+from referee.reading.docstrings import tell_fields
+from referee.reading.toml import problems_in, problems_in_text, read_toml
+from referee.reading.validation import Wording, first_of, problems, shown
 
 MOST_BOTS = 10_000
 """The most bots in a file."""

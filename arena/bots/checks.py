@@ -22,7 +22,7 @@ from arena.people.audit import record
 from arena.store.models import BotVersion
 from arena.store.storage import Storage, Transaction
 from referee.check import Capabilities, Figures, Report, Result, Said
-from referee.docstrings import tell_fields
+from referee.reading.docstrings import tell_fields
 
 LONGEST = 2_000
 MOST_LINES = 50

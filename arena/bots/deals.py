@@ -24,7 +24,7 @@ from arena.store.models import (
 from arena.store.records import may_be_shown, names_of, unpack_records
 from arena.store.storage import Storage, Transaction
 from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
-from referee.names import is_number
+from referee.reading.names import is_number
 from referee.records.record import full_record
 
 MOST_SESSIONS = 1_000

@@ -200,8 +200,10 @@ def _waiting(storage: Storage) -> tuple[int, dict[str, Any], int] | None:
 def _decisions(
     record: dict[str, Any], seat: int, seconds: float, clock: Callable[[], float]
 ) -> list[dict[str, object]]:
-    from referee.local.explain import priced  # sage, which most workers need late if at all
-    from referee.local.replayed import Replayed
+    from referee.local.rewind import (
+        Replayed,
+        priced,  # sage, which most workers need late if at all
+    )
 
     found = priced(Replayed(record, seat), seconds, clock, lambda _done, _of: None)
     return [asdict(one) for one in found]

@@ -47,7 +47,7 @@ from referee.matches.journal import (
     LogQuery,
     kinds_asked,
 )
-from referee.names import is_number
+from referee.reading.names import is_number
 
 
 def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int]:

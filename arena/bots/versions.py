@@ -23,7 +23,7 @@ from arena.people.tokens import expiry, hash_token, new_token
 from arena.store.models import Account, Bot, BotVersion, Owner
 from arena.store.storage import Storage, Transaction, changed, hold_row
 from arena.store.suggestions import unknown_bots
-from referee.names import NAME
+from referee.reading.names import NAME
 
 BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
 """A bot, or one of its versions."""

@@ -13,14 +13,13 @@ from arena.cli.doors import command_of
 from arena.errors import SpecError
 from arena.jsonvalues import to_json
 from arena.operations import accounts, operator
-from arena.people.accounts import AccountInfo, Accounts
+from arena.people.accounts import AccountInfo, Accounts, MadeReset
 from arena.people.apikeys import KeyInfo, Keys
 from arena.people.invitations import InvitationInfo, Invitations, Invited
-from arena.people.resets import MadeReset
 from arena.queries.operator import ChangePage
 from referee.cli.output import AsJson, console, moment, print_json, say, show
 from referee.cli.tables import table
-from referee.names import LONGEST_NAME
+from referee.reading.names import LONGEST_NAME
 
 WIDTH = 120
 """Width of the table even without a terminal, since details can be long."""

@@ -72,7 +72,7 @@ COMMANDS = (
     ),
     Later(
         "explain",
-        "referee.cli.explain:explain",
+        "referee.cli.rewind:explain",
         "Estimate what each decision of a recorded deal cost, the costliest first, with the strong bot sage.",
     ),
     Later(

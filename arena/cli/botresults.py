@@ -15,9 +15,9 @@ from arena.queries.board import LeaderboardLine
 from arena.queries.faults import KINDS, FaultsPage
 from arena.queries.highlights import MADE, DealLine, DealPage
 from arena.queries.histories import HistoryLine, HistoryPage
+from arena.queries.luck import DealPoints
 from arena.queries.meetings import CrossLine, Crosstable, Met
 from arena.queries.profiles import Profile, SeatLine
-from arena.queries.references import DealPoints
 from arena.queries.versus import Versus
 from arena.store.models import HighlightKind
 from referee.cli.output import console, headline, moment, note, say, show

@@ -38,9 +38,7 @@ from arena.queries.ownbots import OwnBots
 from arena.store.models import utc_now
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import ConnectedBot, connected_in
-from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
-from referee.cli.botlog import follow_log, follow_pages, print_entry
-from referee.cli.botown import (
+from referee.cli.botlog import (
     AsLines,
     AuthorsToken,
     BotName,
@@ -52,13 +50,19 @@ from referee.cli.botown import (
     Session,
     TokenFile,
     Whole,
+    follow_log,
+    follow_pages,
+    print_deals,
+    print_deals_json,
+    print_deals_whole,
+    print_entry,
     say_no_faults,
     token_of,
 )
 from referee.cli.output import MOST, AsJson, moment, print_json, say, show, warn
-from referee.client import read_deals as read_deals_from
-from referee.client import read_log as read_log_from
 from referee.matches.journal import ASKED, BotDeal, DealQuery, LogEntry, LogQuery
+from referee.net.client import read_deals as read_deals_from
+from referee.net.client import read_log as read_log_from
 
 
 @command_of(bots.start_test, metavars={"against": "BOT"})

@@ -56,7 +56,7 @@ COMMANDS = (
     ),
     Later(
         "compare",
-        "referee.cli.compare:compare",
+        "referee.cli.play:compare",
         "Find out whether bot B is better than bot A, and play only as long as that takes.",
     ),
     Later(

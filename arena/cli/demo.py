@@ -37,8 +37,8 @@ from arena.trust.keys import register_arena_key
 from arena.trust.verify import check_export
 from arena.web.pages.links import deal_url
 from referee.cli.output import console, say
-from referee.closed import outlast_readers
-from referee.interrupts import unwound_on_signals
+from referee.processes.closed import outlast_readers
+from referee.processes.interrupts import unwound_on_signals
 from referee.samples import SAMPLE_BOTS
 
 MARK = ".arena-demo"

@@ -12,8 +12,8 @@ from arena.cli.linefiles import progress, write_lines
 from arena.operations import tournaments
 from arena.trust.exports.write import export_lines, export_records
 from referee.cli.output import say
-from referee.cli.terminal import PlainConsole
-from referee.interrupts import unwound_on_signals
+from referee.cli.tables import PlainConsole
+from referee.processes.interrupts import unwound_on_signals
 from referee.records.record import FORMAT
 
 DEAL, FIRST = f'{{"format":"{FORMAT}"', '"deal":1,'

@@ -10,7 +10,7 @@ from rich.live import Live
 
 from arena.errors import StorageError
 from arena.host.files import draft_beside, is_special, require_free, written_path
-from referee.cli.terminal import FittedBar
+from referee.cli.tables import FittedBar
 
 EVERY = 0.1
 """Seconds between two updates of the progress."""

@@ -15,9 +15,9 @@ from arena.host.addresses import local_addresses, split_address
 from arena.host.presence import LOCK
 from arena.host.processes import Supervisor
 from arena.host.settings import PREFIX, Settings
-from referee.environment import safely
 from referee.errors import ListenError
-from referee.hosts import own_host
+from referee.net.addresses import own_host
+from referee.processes.environment import safely
 
 LAST_PORT = 65_535
 FIRST_PORT = 1024

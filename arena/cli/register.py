@@ -12,8 +12,8 @@ from arena.cli.doors import command_of
 from arena.cli.tokens import ExpiresIn
 from arena.jsonvalues import to_json
 from arena.operations import bots
-from referee.addresses import USUAL_PORT
 from referee.cli.output import AsJson, print_json, say, show, warn
+from referee.net.addresses import USUAL_PORT
 
 if TYPE_CHECKING:
     from arena.host.settings import Settings

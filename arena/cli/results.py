@@ -12,8 +12,8 @@ from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import entries, leaderboards, results
+from arena.queries.luck import ReferenceCheckInfo
 from arena.queries.matches import MatchLine, MatchPage
-from arena.queries.references import ReferenceCheckInfo
 from arena.queries.scoreboard import CrosstableMatrix
 from arena.queries.sessions import PlayedMatch
 from referee.cli.deals import show_deal

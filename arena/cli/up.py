@@ -30,16 +30,16 @@ from arena.host.processes import Supervisor
 from arena.host.settings import Settings
 from arena.people.invitations import invite_first
 from arena.people.tokens import hash_token
-from arena.results.strength.baselines import list_baselines
+from arena.results.strength.pools import list_baselines
 from arena.store.models import BotVersion, utc_now
 from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.trust.keys import register_arena_key
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
-from referee.closed import outlast_readers
-from referee.descriptors import raise_limit
-from referee.interrupts import ending, handling
-from referee.tokens import tidy
+from referee.net.tokens import tidy
+from referee.processes.closed import outlast_readers
+from referee.processes.descriptors import raise_limit
+from referee.processes.interrupts import ending, handling
 
 LOOK_SECONDS = 2.0
 """How often to look for new baselines."""

@@ -17,10 +17,10 @@ from arena.trust.verify import Report, check_export, check_links, compare, read_
 from arena.trust.verify.botlogs import BotLog, Comparison
 from arena.trust.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
-from referee.plain import plain
-from referee.records.files import text_lines
+from referee.processes.spawned import usable_cores
+from referee.reading.plain import plain
+from referee.records.reading import text_lines
 from referee.reference.values import REFERENCE
-from referee.spawned import usable_cores
 
 SMALL = 8 << 20
 """Up to so many bytes of an export, starting further processes takes longer than it saves."""

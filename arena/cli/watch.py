@@ -20,7 +20,7 @@ from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import Ask, nobody_asked
 from referee.cli.output import print_json_line
-from referee.cli.terminal import FittedBar
+from referee.cli.tables import FittedBar
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -32,7 +32,7 @@ from arena.client.streams import (
 )
 from arena.client.sync import PATIENCE_SECONDS, TIMEOUT_SECONDS
 from arena.operations.operation import Operation
-from referee.proxies import is_near
+from referee.net.addresses import is_near
 
 P = ParamSpec("P")
 T = TypeVar("T")

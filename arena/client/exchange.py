@@ -30,8 +30,8 @@ from arena.errors import (
 )
 from arena.jsonvalues import NotDecoded, from_text
 from referee.errors import Problem
-from referee.names import is_number
-from referee.proxies import proxy_to
+from referee.net.addresses import proxy_to
+from referee.reading.names import is_number
 
 PROBLEM = "application/problem+json"
 

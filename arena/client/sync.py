@@ -31,7 +31,7 @@ from arena.client.streams import (
     export_of,
 )
 from arena.operations.operation import Operation
-from referee.proxies import is_near
+from referee.net.addresses import is_near
 
 P = ParamSpec("P")
 T = TypeVar("T")

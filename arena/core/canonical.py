@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from referee.records.files import check_length
+from referee.reading.validation import Path, path_text
+from referee.records.reading import check_length
 from referee.records.results import canonical
-from referee.validation import Path, path_text
 
 DECISION = "bigtwo-decision/1"
 """The ``format`` of an organiser's decision in the form in which it is signed."""

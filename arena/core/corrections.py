@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from arena.core.ranking import MatchOutcome, Standing, Total, match_scores
-from arena.core.sums import Sum
+from arena.core.ranking import MatchOutcome, Standing, Sum, Total, match_scores
 
 Kind = Literal["disqualified", "reinstated", "points"]
 

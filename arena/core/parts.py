@@ -15,10 +15,10 @@ from pydantic_core import CoreSchema
 from arena.core.canonical import digest
 from arena.core.ranking import Standing
 from arena.core.specs import Entry, Plan
-from referee.docstrings import tell_fields
 from referee.errors import Problem
 from referee.matches.match import Limits
-from referee.validation import Refused, Wording, problems
+from referee.reading.docstrings import tell_fields
+from referee.reading.validation import Refused, Wording, problems
 
 FORMAT = "bigtwo-export/2"
 """The ``format`` of every part; that of deal records is ``bigtwo-deal/1``."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from arena.core.pairing.chance import below, generator, shuffled
+from arena.core.pairing.values import below, generator, shuffled
 
 SWAPS = 20_000
 """Effort of the search for the seatings of one number of sessions."""

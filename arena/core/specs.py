@@ -24,14 +24,14 @@ from pydantic import (
 
 from arena.core.formats import FORMATS
 from arena.errors import SpecError
-from referee.docstrings import FormField, field_docstrings, tell_fields
 from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
 from referee.matches.match import LIMITS, MAX_SESSIONS, Limits
-from referee.names import NAME, NAME_RULE
+from referee.reading.docstrings import FormField, field_docstrings, tell_fields
+from referee.reading.names import NAME, NAME_RULE
+from referee.reading.toml import problems_in, read_toml
+from referee.reading.validation import Refused, Wording, problems, shown, suggestion
 from referee.ruleset import load_ruleset, load_ruleset_file
 from referee.ruleset.limits import MAX_DEALS
-from referee.toml import problems_in, read_toml
-from referee.validation import Refused, Wording, problems, shown, suggestion
 
 BEACON = r"^[ -~]+$"
 """A beacon: printable ASCII."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-from referee.names import is_number
+from referee.reading.names import is_number
 
 HIDDEN = "***"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import SettingsError
-from referee.tls import BEGINS_WITH_BOM, BOMS
+from referee.net.tls import BEGINS_WITH_BOM, BOMS
 
 EXPIRED, NOT_YET_VALID, OTHER_HOST = 10, 9, (62, 64)
 """OpenSSL's codes for problems with a certificate (X509_V_ERR_…); most others are about its authority."""

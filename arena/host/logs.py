@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from arena.host.settings import Settings
-from referee.closed import outlast_readers
-from referee.console import UtcFormatter
-from referee.interrupts import end_on_hangup
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
-from referee.plain import plain
+from referee.processes.closed import outlast_readers
+from referee.processes.console import UtcFormatter
+from referee.processes.interrupts import end_on_hangup
+from referee.reading.plain import plain
 
 IDS = ("tournament", "match", "session", "bot")
 """The kinds of ids in a line. A session's id is ``tournament/round/table/number``, its match's the same

@@ -16,9 +16,9 @@ from typing import Self
 
 from arena.errors import ProcessFailed
 from arena.host.files import make_private
-from referee.child import tied
-from referee.console import ROUTINE
-from referee.environment import environment_for_bots
+from referee.processes.child import tied
+from referee.processes.console import ROUTINE
+from referee.processes.environment import environment_for_bots
 
 SETTLE_SECONDS = 5.0
 """A child that fails sooner than this after its first start is assumed to fail again."""

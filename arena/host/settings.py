@@ -38,11 +38,11 @@ from arena.host.certificates import Rehearsal, read_authorities, read_pair
 from arena.host.files import make_private
 from arena.host.presence import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from referee.errors import Problem, TomlError
-from referee.names import is_number
-from referee.tls import ClientTls, ServerTls, from_files
-from referee.tokens import tidy, wrong_with
-from referee.toml import read_toml
-from referee.validation import shown, suggestion
+from referee.net.tls import ClientTls, ServerTls, from_files
+from referee.net.tokens import tidy, wrong_with
+from referee.reading.names import is_number
+from referee.reading.toml import read_toml
+from referee.reading.validation import shown, suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

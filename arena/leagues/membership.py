@@ -23,7 +23,7 @@ from arena.tournaments.admission import (
     require_request,
 )
 from arena.tournaments.overview import organised
-from arena.tournaments.ownentries import NO_ENTRIES, OwnEntries, OwnEntry
+from arena.tournaments.steering import NO_ENTRIES, OwnEntries, OwnEntry
 
 Admitted = Literal["joined", "asked"]
 """The result of letting a bot join: it has joined, or the organiser has been asked."""

@@ -38,9 +38,9 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.creation import create_in
-from arena.tournaments.entrants import list_entrants
 from arena.tournaments.lifecycle import start_in
 from arena.tournaments.overview import ENDED
+from arena.tournaments.roster import list_entrants
 from referee.errors import RefereeError
 from referee.ruleset import load_ruleset
 

@@ -21,13 +21,13 @@ from arena.core.formats import FORMATS, MOST_ENTRANTS, Setup
 from arena.core.specs import WHO_MAY_ENTER, Entries, Moment, Name, TournamentSpec, make_spec, read_ruleset
 from arena.errors import SpecError
 from arena.leagues.divisions import Level
-from referee.docstrings import FormField, tell_fields
 from referee.errors import Problem, RulesetError, TomlError
-from referee.names import LONGEST_NAME, NAME
+from referee.reading.docstrings import FormField, tell_fields
+from referee.reading.names import LONGEST_NAME, NAME
+from referee.reading.toml import problems_in, read_toml
+from referee.reading.validation import Path as Steps
+from referee.reading.validation import Refused, Wording, path_text, problems, shown
 from referee.ruleset import load_ruleset
-from referee.toml import problems_in, read_toml
-from referee.validation import Path as Steps
-from referee.validation import Refused, Wording, path_text, problems, shown
 
 QUALIFICATION = "qualification"
 """Name of the level below the divisions, if there is one."""

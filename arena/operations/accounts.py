@@ -8,7 +8,7 @@ from arena.actors import Actor, KeyScope, Role
 from arena.core.cursors import make_cursor, read_cursor
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import LARGEST_ID, Cursor, Limit
-from arena.people import accounts, apikeys, invitations, owners, resets
+from arena.people import accounts, apikeys, invitations, owners
 
 Account = Annotated[str, "The account's name."]
 ACCOUNT = "/operator/accounts/{account}"
@@ -40,7 +40,7 @@ def use_reset(
     password: Annotated[str, "The new password: 10 to 200 characters."],
 ) -> None:
     """Set a forgotten password anew; all browsers are signed out, and the code is used up."""
-    resets.use_reset(context.storage, code, password, context.now)
+    accounts.use_reset(context.storage, code, password, context.now)
 
 
 @operation("GET", "/me/keys", KeyScope.READ, tag="accounts")
@@ -168,10 +168,10 @@ def change_account(
 
 
 @operation("POST", f"{ACCOUNT}/reset", KeyScope.OPERATE, tag="accounts", status=201, made=ACCOUNT)
-def offer_reset(context: Context, account: Account) -> resets.MadeReset:
+def offer_reset(context: Context, account: Account) -> accounts.MadeReset:
     """Make a link with which somebody who forgot their password sets a new one: once, within a day.
 
     It is shown only once, and replaces an earlier one.
     """
     page = f"{context.settings.web_url}/reset-password"
-    return resets.offer_reset(context.storage, context.actor, account, context.now, page)
+    return accounts.offer_reset(context.storage, context.actor, account, context.now, page)

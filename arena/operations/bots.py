@@ -20,7 +20,7 @@ from arena.operations.parameters import (
     TableSize,
     VersionName,
 )
-from arena.queries import authors, faults, histories, ownbots, profiles, versus
+from arena.queries import faults, histories, ownbots, profiles, versus
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.testmatches import start_test_match
 from referee.matches.journal import DealQuery, LogQuery
@@ -188,10 +188,10 @@ def show_log(
     session: Session = None,
     limit: Limit = 50,
     cursor: Cursor = None,
-) -> authors.LogPage:
+) -> ownbots.LogPage:
     """Return the log of a bot of yours, the newest entry first: faults, notices, connections."""
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
-    return authors.log_for(context.storage, context.actor, query, cursor)
+    return ownbots.log_for(context.storage, context.actor, query, cursor)
 
 
 @operation("GET", f"{BOT}/deals", KeyScope.READ, tag="bots", lines="deals")
@@ -202,13 +202,13 @@ def show_own_deals(
     lost: Annotated[bool, "Only deals in which another seat got more points."] = False,
     limit: Limit = 20,
     cursor: Cursor = None,
-) -> authors.OwnDeals:
+) -> ownbots.OwnDeals:
     """Return the deals that a bot of yours has played, the newest first.
 
     Those of a duplicate tournament are there once their round is over.
     """
     query = DealQuery(bot, session, lost, limit)
-    return authors.deals_for(context.storage, context.actor, query, cursor)
+    return ownbots.deals_for(context.storage, context.actor, query, cursor)
 
 
 @operation("GET", CHECK, KeyScope.READ, tag="bots")

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from arena.errors import SpecError
 from arena.operations.operation import Operation, Parameter
 from referee.errors import Problem
-from referee.validation import Node, first_of, node_at, shown, suggestion, wanted
+from referee.reading.validation import Node, first_of, node_at, shown, suggestion, wanted
 
 Details = Mapping[str, Any]
 """An error that pydantic found."""

@@ -62,24 +62,24 @@ def leaderboard(
 @operation("GET", "/baselines", tag="results")
 def list_baselines(context: Context) -> Baselines:
     """List the bot versions whose mean strength is 1500 in each pool."""
-    from arena.results.strength import baselines
+    from arena.results.strength import pools
 
-    return Baselines(baselines.list_baselines(context.storage))
+    return Baselines(pools.list_baselines(context.storage))
 
 
 @operation("POST", "/baselines", KeyScope.OPERATE, tag="results")
 def add_baselines(context: Context, bots: Bots) -> Baselines:
     """Make bot versions baselines, all or none."""
-    from arena.results.strength import baselines
+    from arena.results.strength import pools
 
-    baselines.add_baselines(context.storage, context.actor, bots, context.now)
-    return Baselines(baselines.list_baselines(context.storage))
+    pools.add_baselines(context.storage, context.actor, bots, context.now)
+    return Baselines(pools.list_baselines(context.storage))
 
 
 @operation("POST", "/baselines/remove", KeyScope.OPERATE, tag="results")
 def remove_baselines(context: Context, bots: Bots) -> Baselines:
     """Remove bot versions from the baselines, all or none."""
-    from arena.results.strength import baselines
+    from arena.results.strength import pools
 
-    baselines.remove_baselines(context.storage, context.actor, bots, context.now)
-    return Baselines(baselines.list_baselines(context.storage))
+    pools.remove_baselines(context.storage, context.actor, bots, context.now)
+    return Baselines(pools.list_baselines(context.storage))

@@ -10,8 +10,8 @@ from arena.errors import StateError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
+from arena.queries import luck as reference_queries
 from arena.queries import operator as queries
-from arena.queries import references as reference_queries
 from arena.results.ratings import rebuild
 from arena.results.ratings.recheck import ask_for_check
 from arena.running import doctor

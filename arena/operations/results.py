@@ -20,7 +20,7 @@ from arena.operations.parameters import (
     RulesetName,
     TableSize,
 )
-from arena.queries import deals, highlights, matches, meetings, now, references, search
+from arena.queries import deals, highlights, luck, matches, meetings, names, now
 from arena.queries import tournaments as rounds
 from arena.queries.sessions import PlayedMatch, played_match
 from arena.store.models import HighlightKind
@@ -57,9 +57,9 @@ def search_names(
     context: Context,
     q: Annotated[Annotated[str, MaxLen(200)], "How the names begin, or `owner/` and how its bots begin."],
     limit: Annotated[int, Interval(ge=1, le=LARGEST_PAGE), "Maximum number of names of each kind."] = 8,
-) -> search.SearchResult:
+) -> names.SearchResult:
     """Return the bots, owners, tournaments and leagues whose names begin with a text."""
-    return search.search(context.storage, q, limit)
+    return names.search(context.storage, q, limit)
 
 
 @operation("GET", "/matches", tag="results", lines="matches")
@@ -122,12 +122,12 @@ def show_deal(
 @operation("GET", f"{DEALS}/{{deal}}/luck", tag="results")
 def show_luck(
     context: Context, tournament: str, round: Number, table: Number, session: Number, deal: Number
-) -> references.DealPoints:
+) -> luck.DealPoints:
     """Return the points of a deal by seat, what was expected from the cards, and what was made of them.
 
     409 in a duplicate tournament until the round is over: other tables still have to play it.
     """
-    return references.deal_points(context.storage, tournament, round, table, session, deal)
+    return luck.deal_points(context.storage, tournament, round, table, session, deal)
 
 
 @operation("GET", ESTIMATES, tag="results")

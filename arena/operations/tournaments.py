@@ -13,8 +13,8 @@ from arena.core.specs import Name, make_spec
 from arena.errors import BrokerError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit, SchemaOf
-from arena.play.rounds import closing, preview
 from arena.play.rounds import overview as rounds
+from arena.play.rounds import planning, preview
 from arena.queries import scoreboard, softplay
 from arena.queries import tournaments as queries
 from arena.store.models import TournamentState
@@ -280,7 +280,7 @@ def preview_correction(
 @operation("POST", f"{TOURNAMENT}/cancel", KeyScope.TOURNAMENTS, tag="tournaments")
 def cancel_tournament(context: Context, tournament: Name) -> Changed:
     """End a tournament of yours at once and for good: finished matches count, and the others do not."""
-    return _changed(closing.cancel(context.storage, context.actor, tournament, context.now))
+    return _changed(planning.cancel(context.storage, context.actor, tournament, context.now))
 
 
 def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:

@@ -7,9 +7,9 @@ from contextlib import closing
 
 from arena.host.settings import Settings
 from arena.tournaments.referees import Answer, ask_referees
-from referee.client import KeptChannels, RefereeStatus, hold_match, run_match
 from referee.errors import AttemptsBegun, NotBegun, RefereeUnavailable
 from referee.matches.match import Attempt, MatchSpec, Update
+from referee.net.client import KeptChannels, RefereeStatus, hold_match, run_match
 
 STATUS_SECONDS = 2.0
 """How long a referee may take to report its load before a match goes to another one."""

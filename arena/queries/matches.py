@@ -29,8 +29,8 @@ from sqlmodel import col, select
 
 from arena.core.cursors import Key, make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
-from arena.queries.counting import Counts, count
 from arena.queries.names import find_tournament, rulesets_called, versions_called
+from arena.queries.sessions import Counts, count
 from arena.store.models import (
     BotVersion,
     Entrant,

@@ -14,16 +14,15 @@ from sqlmodel import col, func, select
 from arena.core.corrections import Correction
 from arena.core.elo import spread
 from arena.core.luck import LuckLine
-from arena.core.ranking import Standing
-from arena.core.sums import Sum
+from arena.core.ranking import Standing, Sum
 from arena.queries.luck import entrants_luck
-from arena.queries.verdicts import Mean, VerdictKind, lead_of
+from arena.queries.versus import Mean, VerdictKind, lead_of
 from arena.results.standings.outcomes import corrections_of
 from arena.results.standings.stored import current_standings, pairs_among
 from arena.store.models import Entrant, Match, MatchState, Round, Seat, Tournament, TournamentState
 from arena.store.storage import Storage
-from arena.tournaments.entrants import forfeited_sessions, list_entrants
 from arena.tournaments.overview import find_tournament
+from arena.tournaments.roster import forfeited_sessions, list_entrants
 
 
 class RoundResult(NamedTuple):

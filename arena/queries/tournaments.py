@@ -10,8 +10,8 @@ from sqlmodel import col, func, select
 
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import UnknownError
-from arena.queries.counting import NOT_YET, Counts, count
 from arena.queries.names import find_tournament, versions_called
+from arena.queries.sessions import NOT_YET, Counts, count
 from arena.store.models import (
     BotVersion,
     Entrant,

@@ -16,8 +16,8 @@ from sqlalchemy import select as select_columns
 from sqlmodel import SQLModel, select
 
 from arena.core.luck import Luck, Slope
+from arena.core.ranking import Pair, Sum
 from arena.core.softplay import Chances
-from arena.core.sums import Pair, Sum
 from arena.results.strength.sums import Left, Met, Score, SeatSum, Sums
 from arena.store.models import (
     Encounter,

@@ -41,12 +41,12 @@ from arena.store.models import (
 )
 from arena.store.schema import MIGRATE, Problem, find_problem, fingerprint
 from arena.store.storage import Storage
-from referee import descriptors
-from referee.client import referee_status
 from referee.errors import RefereeError, TokenRefused
-from referee.names import is_number
+from referee.net.client import referee_status
+from referee.net.unreached import why_failed
+from referee.processes import descriptors
 from referee.protocol.version import PROTOCOL_VERSION
-from referee.unreached import why_failed
+from referee.reading.names import is_number
 
 PACKAGE = "bigtwo-arena"
 

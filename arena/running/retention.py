@@ -10,7 +10,7 @@ from sqlalchemy import make_url, text
 from arena.actors import Actor, Role
 from arena.bots.estimates import KEPT as ESTIMATES
 from arena.host.settings import Settings
-from arena.people import answers, browsers, invitations, resets
+from arena.people import accounts, answers, browsers, invitations
 from arena.store.storage import Storage
 from arena.webhooks import sending
 from referee.matches.journal import KEPT as LOG_ENTRIES
@@ -49,7 +49,7 @@ def _kept_lines() -> Iterator[KeptLine]:
     yield KeptLine("A bot's log", f"its latest {LOG_ENTRIES:,} entries")
     yield KeptLine("A browser that is signed in", f"{_days(browsers.STAYS)} after it was last used")
     yield KeptLine("An invitation", f"can be used for {_days(invitations.GOOD_FOR)}")
-    yield KeptLine("A link for a forgotten password", f"can be used for {_days(resets.GOOD_FOR)}")
+    yield KeptLine("A link for a forgotten password", f"can be used for {_days(accounts.GOOD_FOR)}")
     yield KeptLine("Answers to requests with an Idempotency-Key", f"{_days(answers.KEPT)}, encrypted")
     yield KeptLine("Messages to webhooks", f"{_days(sending.KEPT)} after they were sent or given up")
     yield KeptLine("Estimates of what decisions cost", f"the latest {ESTIMATES:,}")

@@ -9,8 +9,8 @@ from sqlmodel import col, select
 from arena.errors import UnknownError
 from arena.store.models import BotVersion
 from arena.store.storage import Transaction
-from referee.names import LONGEST_NAME
-from referee.validation import MOST_PROBLEMS, shown, suggestion
+from referee.reading.names import LONGEST_NAME
+from referee.reading.validation import MOST_PROBLEMS, shown, suggestion
 
 LISTED = ("tournament", "league")
 """The kinds of things that have a command to list all of them."""

@@ -31,9 +31,9 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.admission import check_reason
-from arena.tournaments.entrants import find_entrants, forfeited_shares, only_entrant
 from arena.tournaments.events import lock_row, next_event, note
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
+from arena.tournaments.roster import find_entrants, forfeited_shares, only_entrant
 from referee.signing import SigningKey
 
 

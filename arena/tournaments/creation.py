@@ -28,9 +28,9 @@ from arena.tournaments.admission import check_owner_limit, invite_in, not_agreed
 from arena.tournaments.overview import TournamentStatus, status_of
 from referee.deals.shuffle import seed_hash
 from referee.errors import Problem
+from referee.reading.validation import first_of
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals, most_points
-from referee.validation import first_of
 
 MOST_MATCH_POINTS = 2**31 - 1
 """The most points, up or down, of a seat in a match: the database has 32 bits for them."""

@@ -32,12 +32,11 @@ from arena.tournaments.admission import (
     require_request,
     shown,
 )
-from arena.tournaments.entrants import find_entrants, only_entrant
 from arena.tournaments.events import note
 from arena.tournaments.lifecycle import count_staying, lock_open, staying, staying_beside
 from arena.tournaments.overview import ENDED, find_tournament, organised
 from arena.tournaments.referees import Ask
-from arena.tournaments.roster import require_able
+from arena.tournaments.roster import find_entrants, only_entrant, require_able
 
 ENTERED, LEFT = "entered once it is locked or started", "left once it is locked or started"
 """What formats that are planned as a whole do not allow."""

@@ -22,8 +22,8 @@ from arena.store.models import (
     TournamentHead,
 )
 from arena.store.storage import Storage, Transaction, changed
-from arena.tournaments.entrants import list_entrants
 from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
+from arena.tournaments.roster import list_entrants
 from arena.webhooks.outbox import emit
 
 NOTIFIED: Final = {

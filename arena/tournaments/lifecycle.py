@@ -1,4 +1,4 @@
-"""Starting, pausing, resuming and stopping tournaments; ``arena.play.rounds.closing`` cancels them."""
+"""Starting, pausing, resuming and stopping tournaments; ``arena.play.rounds.planning`` cancels them."""
 
 import logging
 from collections.abc import Sequence

@@ -11,9 +11,9 @@ from arena.errors import StateError
 from arena.host.settings import Settings
 from arena.store.models import BotVersion
 from arena.store.storage import Storage
-from referee.client import KeptChannels, RefereeStatus, ask_status
 from referee.errors import RefereeUnavailable
 from referee.matches.match import Attempt
+from referee.net.client import KeptChannels, RefereeStatus, ask_status
 
 STATUS_SECONDS = 1.0
 """How long a referee may take to report its state."""

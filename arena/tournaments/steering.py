@@ -1,19 +1,31 @@
-"""What can be done about a tournament now, for pages that offer nothing that would be refused."""
+"""What organisers and authors can do about a tournament now: pages offer nothing that would be refused."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from sqlmodel import col, select
+
 from arena.actors import Actor, Role
+from arena.bots.versions import bots_of, token_problem, versions_by_bot
 from arena.errors import SpecError, StateError
-from arena.store.models import Tournament, TournamentState
-from arena.store.storage import Storage
+from arena.store.models import (
+    Bot,
+    BotVersion,
+    Entrant,
+    EntryState,
+    Owner,
+    StoredRuleset,
+    Tournament,
+    TournamentState,
+)
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.changing import is_changeable
-from arena.tournaments.entry import lets_leave, takes_entries
+from arena.tournaments.entry import lets_leave, may_enter, takes_entries
 from arena.tournaments.lifecycle import require_entrants, require_startable
 from arena.tournaments.overview import ENDED, find_tournament
-from arena.tournaments.referees import Ask
+from arena.tournaments.referees import Ask, answering
 from arena.tournaments.roster import require_able
 
 Do = Literal["lock", "start", "pause", "resume", "stop", "confirm", "cancel"]
@@ -95,3 +107,91 @@ def _steps(tournament: Tournament, *, lock: bool, start: bool) -> Iterator[Do]:
     if not _waits(tournament) and tournament.paired != tournament.rounds:
         yield "stop"
     yield "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEntry:
+    """A bot of one's own, and what can be done with it about a tournament or a league."""
+
+    bot: str
+    """``owner/bot``, or one version of it."""
+    state: Literal["in", "asked", "enter", "ask", "no"]
+    """It is in; it has asked and has no answer yet; it may enter, or may ask to; it may not."""
+    reasons: Sequence[str] = ()
+    """All reasons why it may not enter."""
+    leaves: bool = False
+    """Whether it can leave, or take back its request."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEntries:
+    """A part of one's own bots."""
+
+    entries: Sequence[OwnEntry]
+    """First those that are in, on every page, then the others by name."""
+    others: int
+    """How many others there are."""
+
+
+NO_ENTRIES = OwnEntries((), 0)
+
+
+def own_entries(
+    storage: Storage, actor: Actor, name: str, now: datetime, ask: Ask, limit: int, offset: int = 0
+) -> OwnEntries:
+    """Return the bots of the actor's owners, with ``limit`` of those that are not in the tournament.
+
+    ``ask`` asks the referees which can play, all at once. Raise UnknownError.
+    """
+    if not actor.owners:
+        return NO_ENTRIES
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        if tournament.state in ENDED:
+            return NO_ENTRIES
+        leaves = lets_leave(tournament)
+        entered = [OwnEntry(one, "in", leaves=leaves) for one in _entered(tx, actor, tournament)]
+        if not takes_entries(tournament):
+            return OwnEntries(entered, 0)
+        ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id).content
+        bots = bots_of(tx, actor.owners)
+        versions = versions_by_bot(tx, bots[offset : offset + limit])
+    newest = {bot: _newest(found, now) for bot, found in versions.items()}
+    ids = [one.id for one in newest.values() if one is not None]
+    ask = answering(ask(ids, ruleset) if ids else (), ids)
+    inside = {entry.bot for entry in entered}
+    found = [
+        _entry(storage, actor, name, one.name, now, ask) if one else OwnEntry(bot, "no", [EXPIRED])
+        for bot, one in sorted(newest.items())
+        if one is None or one.name not in inside
+    ]
+    return OwnEntries([*entered, *found], len(bots))
+
+
+EXPIRED = "its token has expired: give it a new one"
+
+
+def _entered(tx: Transaction, actor: Actor, tournament: Tournament) -> Iterator[str]:
+    """Yield the versions of the actor that are in a tournament and have not withdrawn, by name."""
+    rows = (
+        select(BotVersion.name)
+        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .join(Owner, col(Owner.id) == Bot.owner_id)
+        .where(Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+        .where(col(Owner.name).in_(actor.owners))
+    )
+    yield from tx.exec(rows.order_by(BotVersion.name))
+
+
+def _newest(versions: Sequence[BotVersion], now: datetime) -> BotVersion | None:
+    """Return the newest of these versions whose token is valid; None if there is none."""
+    return next((one for one in reversed(versions) if not token_problem(one, now)), None)
+
+
+def _entry(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> OwnEntry:
+    found = may_enter(storage, actor, name, bot, now, ask)
+    if found.request is not None and found.request.state is EntryState.ASKED:
+        return OwnEntry(bot, "asked", leaves=True)
+    assert found.answer != "invite"  # which is for other people's
+    return OwnEntry(bot, found.answer, found.reasons)

@@ -22,8 +22,8 @@ from arena.tournaments.creation import create_in
 from arena.tournaments.lifecycle import start_in
 from arena.tournaments.overview import ENDED, TournamentStatus, status_of
 from arena.tournaments.referees import Ask, find_connected, find_unable, silence
+from referee.reading.validation import suggestion
 from referee.ruleset import Ruleset, load_ruleset
-from referee.validation import suggestion
 
 SESSIONS, DEALS = 4, 4
 """Sessions of a test match, and deals in each: every bot has every seat once."""

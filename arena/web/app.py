@@ -12,6 +12,7 @@ from arena.operations.all import OPERATIONS
 from arena.play.messages import wake
 from arena.store.storage import Storage
 from arena.tournaments.referees import asker
+from arena.web.cache import Remembered
 from arena.web.callers import Known, Slots
 from arena.web.context import Web
 from arena.web.doors import router_of
@@ -19,11 +20,9 @@ from arena.web.feeds import Feeds
 from arena.web.headers import AlwaysHeaders, Bodiless, Compressed, Unchanged
 from arena.web.idempotency import DoneOnce
 from arena.web.limits import Limits
-from arena.web.overviews import Glancing
 from arena.web.pages.routers import add_pages
 from arena.web.problems import add_handlers
-from arena.web.readings import Readings
-from arena.web.remembered import Remembered
+from arena.web.readings import Glancing, Readings
 from arena.web.routes import backups, events, exports, sessions
 from arena.web.routing import PREFIX, Application, name_of
 from arena.web.storable import WithoutNul

@@ -8,7 +8,7 @@ from starlette.types import Scope
 
 from arena.errors import TooMany
 from arena.web.cache import Store
-from referee.hosts import host_at
+from referee.net.addresses import host_at
 
 MOST_KNOWN = 10_000
 """How many credentials are remembered; those that were used last."""

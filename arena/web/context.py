@@ -13,8 +13,7 @@ from arena.tournaments.referees import Ask
 from arena.web.callers import Known, Slots
 from arena.web.checking import Checking
 from arena.web.feeds import Feeds
-from arena.web.overviews import Glancing
-from arena.web.readings import Readings
+from arena.web.readings import Glancing, Readings
 from arena.web.watching import Watching
 
 

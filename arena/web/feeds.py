@@ -1,6 +1,7 @@
-"""Event streams of tournaments, read from the database once for all followers."""
+"""Event streams of tournaments, read from the database and encoded once for all followers."""
 
 import asyncio
+import json
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -8,11 +9,36 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from starlette.responses import StreamingResponse
+
 from arena.errors import ArenaError, UnknownError
 from arena.store.storage import Storage
 from arena.tournaments.events import TournamentUpdate, list_events, updates
 from arena.tournaments.overview import TournamentStatus
-from arena.web.sse import PING_SECONDS
+
+PING = b": ping\n\n"
+"""A comment that keeps proxies from taking a stream for dead."""
+
+PING_SECONDS = 15.0
+"""The silence after which it is sent."""
+
+
+def event(kind: str, values: object, id: str | None = None) -> bytes:
+    """Return an encoded event, with its values as JSON without line breaks."""
+    data = json.dumps(values, separators=(",", ":"))
+    number = "" if id is None else f"id: {id}\n"
+    return f"event: {kind}\n{number}data: {data}\n\n".encode()
+
+
+class EventStream(StreamingResponse):
+    """An answer of events, which proxies must neither cache nor buffer."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], status_code: int = 200) -> None:
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        super().__init__(events, status_code, headers)
+
 
 log = logging.getLogger(__name__)
 

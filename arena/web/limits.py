@@ -1,8 +1,8 @@
 """Limits for each caller: size of a body and time to send it, requests per minute, sign-ins.
 
 All limits of what may be done before it is known who asks are here, in ``arena.web.serving`` (what a
-connection may cost), ``arena.people.accounts`` (how many are hashed at once) and ``referee.validation``
-(how many mistakes are worded).
+connection may cost), ``arena.people.accounts`` (how many are hashed at once) and
+``referee.reading.validation`` (how many mistakes are worded).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from arena.web.asking import SAFE, credentials_in, look_up
 from arena.web.callers import Slots, host_of
 from arena.web.context import Web, web_of
 from arena.web.problems import answer_http, too_many
-from referee.names import is_number
+from referee.reading.names import is_number
 
 SECONDS = 60.0
 """The length of a window."""

@@ -1,4 +1,4 @@
-"""Errors for programs (RFC 9457 problem details) and for people, from one table of exceptions.
+"""Errors for programs (RFC 9457 problem details) and on pages, from one table of exceptions.
 
 What is wrong in a request is worded as in files and on the command line.
 """
@@ -11,12 +11,14 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 from starlette.types import Scope
 
+from arena.actors import ANONYMOUS
 from arena.errors import (
     ArenaError,
     BrokerError,
@@ -31,10 +33,47 @@ from arena.errors import (
 )
 from arena.operations.checking import Details, reason
 from arena.web.headers import ALWAYS
-from arena.web.pages.errors import error_page, wants_page
+from arena.web.pages.rendering import fill
 from referee.errors import FieldsWrong, Problem, RefereeError
-from referee.plain import plain
-from referee.validation import Node, first_of, node_at, path_text, shown, suggestion
+from referee.reading.plain import plain
+from referee.reading.validation import Node, first_of, node_at, path_text, shown, suggestion
+
+NOT_PAGES = ("/api/", "/static/")
+"""Paths that programs read, even if the program is a browser."""
+
+TITLES = {
+    HTTPStatus.UNAUTHORIZED: "Sign in first",
+    HTTPStatus.FORBIDDEN: "Not allowed",
+    HTTPStatus.NOT_FOUND: "Nothing here",
+    HTTPStatus.CONFLICT: "Not now",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Invalid request",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Back in a moment",
+}
+
+
+def wants_page(scope: Scope) -> bool:
+    """Return whether a request comes from a person with a browser."""
+    return "text/html" in Headers(scope=scope).get("accept", "") and not scope["path"].startswith(NOT_PAGES)
+
+
+def error_page(
+    scope: Scope, status: HTTPStatus, detail: str, problems: Sequence[Problem], headers: Mapping[str, str]
+) -> HTMLResponse:
+    """Return the page that says why a request failed."""
+    title = TITLES.get(status, status.phrase)
+    # Who asks is not known here, but nobody has signed in where there is no cookie, or not a good one.
+    known = "cookie" in Headers(scope=scope) and status != HTTPStatus.UNAUTHORIZED
+    page = fill(
+        *("error.html", scope["path"], None if known else ANONYMOUS),
+        title=title,
+        status=int(status),
+        detail=detail,
+        problems=problems,
+    )
+    return HTMLResponse(page, status, dict(headers))
+
 
 _schemas: dict[tuple[str, str], Node] = {}
 """By the path and the name of a route."""

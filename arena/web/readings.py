@@ -3,28 +3,33 @@
 Each reading says here how it is remembered: how many, for how long, and by what it becomes another one.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from time import monotonic
 
 from arena.core.duplicate import RoundBeside
 from arena.errors import ArenaError
 from arena.play.rounds.overview import RoundNamed, last_rounds, pairings, reason_lines
 from arena.queries.board import LeaderboardLine
-from arena.queries.counting import deals_beside
 from arena.queries.highlights import DealLine, HighlightQuery, deal_of_day, find_deals, notable_deals
 from arena.queries.leaderboards import LeaderboardQuery, leaderboard
 from arena.queries.luck import rounds_weighed
 from arena.queries.matches import MatchLine
 from arena.queries.names import NamedPool, list_pools
 from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
-from arena.queries.tournaments import last_finished, list_tournaments
-from arena.store.models import HighlightKind
+from arena.queries.sessions import deals_beside, is_over
+from arena.queries.tournaments import RoundTables, TableLine, last_finished, list_tournaments, round_tables
+from arena.store.models import HighlightKind, MatchState, RoundState
 from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
-from arena.web.cache import Computed, Rule
+from arena.web.cache import Computed, Rule, Store
+from arena.web.pages.rendering import fill
+from arena.web.watching import Glance, Watching
 
 STANDINGS = Rule(most=16, share=20, slow=0.2, oldest=600)
 """While a tournament runs, standings are computed again only after 20 times the time that it took."""
@@ -172,3 +177,89 @@ class Readings:
         for line in [line for one in asked for line in find_deals(self._storage, one, 1).deals]:
             found.setdefault((line.round, line.table, line.session, line.deal), line)
         return [*found.values()]
+
+
+FRESH = 1.0
+"""Seconds for which a drawing is reused."""
+
+MOST_DRAWN = 64
+"""How many drawings are kept for that."""
+
+Place = tuple[str, int, int]
+"""A tournament, a round, and how many of its tables are skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTable:
+    """A table, as shown in small."""
+
+    line: TableLine
+    playing: Glance | None
+    """The session that is shown; None if none can be seen."""
+    more: int
+    """Number of other sessions that are being played."""
+
+    @property
+    def seats(self) -> Sequence[tuple[str, int, int | None, bool]]:
+        """Return for each seat its bot, points, number of cards if known, and whether it is to act."""
+        line, playing = self.line, self.playing
+        points = line.points or (0,) * len(line.bots)
+        stored = dict(zip(line.bots, points, strict=True))
+        if playing is None:
+            return [(name, own, None, False) for name, own in stored.items()]
+        held = playing.held or (None,) * len(playing.names)
+        return [
+            (name, stored.get(name, 0) + score, count, playing.asked == seat)
+            for seat, (name, score, count) in enumerate(zip(playing.names, playing.scores, held, strict=True))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Tables of a round, drawn."""
+
+    found: RoundTables
+    text: str
+    """The drawing, as a fragment of HTML."""
+
+
+class Glancing:
+    """Draws tables in small, once for all viewers."""
+
+    def __init__(self, storage: Storage, watching: Watching, most: int) -> None:
+        self._storage, self._watching = storage, watching
+        self.most = most
+        """Maximum number of tables in a drawing."""
+        self._drawn: Store[asyncio.Task[Drawn]] = Store(MOST_DRAWN)
+
+    async def tables(self, tournament: str, round: int, offset: int) -> Drawn:
+        """Return a recent drawing of tables of a round. Raise UnknownError."""
+        now, place = monotonic(), (tournament, round, offset)
+        drawn = self._drawn.get(place, now)
+        if drawn is None:
+            drawn = asyncio.create_task(self._draw(place))
+            self._drawn.put(place, drawn, now + FRESH)
+        return await asyncio.shield(drawn)
+
+    async def _draw(self, place: Place) -> Drawn:
+        tournament, round, offset = place
+        found = await asyncio.to_thread(round_tables, self._storage, tournament, round, self.most, offset)
+        tables = [SmallTable(line, *self._seen(tournament, round, line)) for line in found.tables]
+        drawing = partial(
+            fill,
+            "smalltables.html",
+            "",
+            tournament=tournament,
+            round=round,
+            offset=offset,
+            tables=tables,
+            open=found.state == RoundState.OPEN,
+        )
+        return Drawn(found, await asyncio.to_thread(drawing))
+
+    def _seen(self, tournament: str, round: int, line: TableLine) -> tuple[Glance | None, int]:
+        if line.state != MatchState.RUNNING:
+            return None, 0
+        done = partial(is_over, self._storage, tournament, round, line.table)
+        shown, count = self._watching.glances(f"{tournament}/{round}/{line.table}", done)
+        return (shown[0], count - 1) if shown else (None, 0)

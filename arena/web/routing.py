@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 
 from arena.web.problems import PROBLEM, RESPONSES, only_known
 from arena.web.storable import only_text
-from referee.docstrings import tell_fields
+from referee.reading.docstrings import tell_fields
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 """A recorded request and answer for each route, written by ``tests.arena.web.examples``."""

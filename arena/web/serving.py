@@ -13,10 +13,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from arena.host.addresses import split_address
 from arena.host.settings import Settings
-from referee import descriptors
 from referee.errors import ListenError
-from referee.hosts import host_at
-from referee.tls import FromFiles
+from referee.net.addresses import host_at
+from referee.net.tls import FromFiles
+from referee.processes import descriptors
 
 HEAD_SECONDS = 20.0
 """Maximum time for the head of a request, from the start of the connection or the head's first byte."""

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from arena.errors import SpecError
 from arena.web.problems import problem
 from referee.errors import Problem
-from referee.validation import path_text
+from referee.reading.validation import path_text
 
 NUL = "must not have a NUL character"
 HALF = "must not have half of a surrogate pair"

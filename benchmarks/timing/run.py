@@ -11,9 +11,9 @@ from dataclasses import asdict
 from benchmarks.referee import process, read_line
 from benchmarks.spying import forced_actions
 from benchmarks.timing.setting import PLAYERS, RULESET, Guess, Played, Setting, token
-from referee.client import run_match
 from referee.deals.shuffle import session_seed
 from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.net.client import run_match
 from referee.records.record import parse_action
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset

@@ -10,7 +10,7 @@ from benchmarks.timing.setting import Setting, program
 from benchmarks.timing.talking import OPTIONS, Send, answer
 from referee.bot.turn import read_turn
 from referee.bot.view import SessionView
-from referee.channel import async_channel
+from referee.net.channel import async_channel
 from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from referee.bot.view import SessionView
-from referee.channel import async_channel
+from referee.net.channel import async_channel
 from referee.protocol import lazy
 from referee.v1 import bots_pb2
 

@@ -14,14 +14,14 @@ from referee.bot.evidence import Entry
 from referee.bot.story import PERIOD_SECONDS, Story
 from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
-from referee.channel import async_channel
 from referee.errors import BotFailed, ConnectionRefused
+from referee.net.channel import async_channel
+from referee.net.tls import ClientTls
+from referee.net.unreached import why_failed
 from referee.protocol import lazy
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.ruleset import DEFAULT, load_ruleset
-from referee.tls import ClientTls
-from referee.unreached import why_failed
 from referee.v1 import bots_pb2
 
 FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0

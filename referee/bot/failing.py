@@ -6,7 +6,7 @@ from traceback import extract_tb, walk_tb
 from types import TracebackType
 
 import referee
-from referee.plain import plain_line
+from referee.reading.plain import plain_line
 from referee.v1 import bots_pb2
 
 FAILURES = (Exception, asyncio.CancelledError)

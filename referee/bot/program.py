@@ -10,19 +10,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from referee.addresses import USUAL_PORT, read_addresses
 from referee.bot.bots import Bot
 from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
-from referee.closed import open_closed, outlast_readers
-from referee.console import log_to_console
 from referee.errors import AddressError, RefereeError, WrongThread
-from referee.interrupts import handling, send
-from referee.loops import new_event_loop
-from referee.plain import plain
-from referee.tls import BEGINS_WITH_BOM, BOMS, ClientTls, from_files
-from referee.tokens import tidy, wrong_with
+from referee.net.addresses import USUAL_PORT, read_addresses
+from referee.net.tls import BEGINS_WITH_BOM, BOMS, ClientTls, from_files
+from referee.net.tokens import tidy, wrong_with
+from referee.processes.closed import open_closed, outlast_readers
+from referee.processes.console import log_to_console
+from referee.processes.interrupts import handling, send
+from referee.processes.loops import new_event_loop
+from referee.reading.plain import plain
 
 DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"
 

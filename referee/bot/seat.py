@@ -8,15 +8,13 @@ from typing import Any
 
 from referee.bot.bots import Answer, Bot, finished, is_async
 from referee.bot.ended import read_ended_deal, read_ended_session
-from referee.bot.evidence import Evidence
+from referee.bot.evidence import Evidence, Spent
 from referee.bot.failing import FAILURES, failing, named, own_calls
-from referee.bot.spent import Spent
 from referee.bot.turn import Play, Turn, read_turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
 from referee.memo import Memo
-from referee.protocol.fragments import BYTES, VARINT, field, head, key, sized
-from referee.protocol.numbers import card_numbers
+from referee.protocol.numbers import BYTES, VARINT, card_numbers, field, head, key, sized
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from referee.bot.seen import Happened, seen_position
-from referee.bot.view import Action, SessionView
+from referee.bot.view import Action, Happened, SessionView, seen_position
 from referee.deals.action import Stage
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
-from referee.deals.succession import lowest_leads
+from referee.deals.session import lowest_leads
 from referee.errors import PlayError, PositionError
 from referee.position import Position
 from referee.rules.plays import Rules

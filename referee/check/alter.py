@@ -3,7 +3,7 @@
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from referee.protocol.fragments import varint
+from referee.protocol.numbers import varint
 from referee.v1 import bots_pb2
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5

@@ -13,11 +13,11 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from referee.check.outcome import Absent
-from referee.child import tied
-from referee.console import ROUTINE, begins_trace
-from referee.environment import environment_for_bots
-from referee.interrupts import FORCE
-from referee.plain import plain
+from referee.processes.child import tied
+from referee.processes.console import ROUTINE, begins_trace
+from referee.processes.environment import environment_for_bots
+from referee.processes.interrupts import FORCE
+from referee.reading.plain import plain
 
 STOP_SECONDS = 1.5
 """How long a bot may take to end each time it is told to, before it is told again and then killed."""

@@ -10,13 +10,12 @@ from secrets import token_urlsafe
 from referee.check.desk import PATIENCE, Desk
 from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished, Warned
 from referee.check.process import BotProcess
-from referee.check.report import Outcome, Report, Result, figures_of
-from referee.check.said import said_in
+from referee.check.report import Outcome, Report, Result, figures_of, said_in
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard
 from referee.errors import RefereeError
-from referee.hosts import own_host
+from referee.net.addresses import own_host
 from referee.protocol.reasons import Reason, Refused
 
 SLOW = 3

@@ -10,8 +10,7 @@ from typing import TypeAlias
 from referee.check.outcome import Failed
 from referee.deals.deal import Deal, Stage
 from referee.deals.dealing import Dealt, take_leftover
-from referee.deals.session import Session
-from referee.deals.succession import Legacy, setup
+from referee.deals.session import Legacy, Session, setup
 from referee.errors import PlayError
 from referee.matches.connection import Wants
 from referee.matches.events import (

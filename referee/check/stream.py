@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 import grpc
 from google.protobuf.message import DecodeError, Message
 
-from referee.channel import SERVER_OPTIONS
 from referee.check.outcome import Failed, Lost, Silent
 from referee.errors import ListenError
+from referee.net.channel import SERVER_OPTIONS
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
 

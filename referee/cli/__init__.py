@@ -21,7 +21,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _end_at_once)
     gc.disable()  # hardly anything loaded is garbage, and looking for it takes a fifth of the start-up time
     from referee.cli.app import run
-    from referee.closed import open_closed
+    from referee.processes.closed import open_closed
 
     open_closed()
     status = INTERRUPTED
@@ -39,7 +39,7 @@ def command_is_loaded() -> None:
         gc.freeze()
         gc.enable()
     if signal.getsignal(signal.SIGINT) is _end_at_once:
-        from referee.interrupts import lose_no_signals
+        from referee.processes.interrupts import lose_no_signals
 
         lose_no_signals()
         signal.signal(signal.SIGINT, signal.default_int_handler)

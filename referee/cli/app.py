@@ -15,7 +15,7 @@ import typer
 from referee.cli import INTERRUPTED
 from referee.cli.later import ELSEWHERE, Elsewhere, Later, OnlyInArena, Whole
 from referee.errors import ShownError
-from referee.plain import plain
+from referee.reading.plain import plain
 
 SPELLED = {"…": "...", "–": "-", "—": "-", "→": "->", "±": "+/-", "·": ".", "×": "x", "─": "-"}
 """Replacements for characters of our texts that an encoding lacks."""
@@ -57,7 +57,7 @@ COMMANDS = (
     ),
     Later(
         "compare",
-        "referee.cli.compare:compare",
+        "referee.cli.play:compare",
         "Find out whether bot B is better than bot A, and play only as long as that takes.",
     ),
     Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),

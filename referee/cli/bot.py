@@ -15,7 +15,7 @@ COMMANDS = (
     ),
     Later(
         "explain",
-        "referee.cli.explain:explain",
+        "referee.cli.rewind:explain",
         "Estimate what each decision of a recorded deal cost, the costliest first, with the strong bot sage.",
     ),
     Later(
@@ -31,10 +31,10 @@ COMMANDS = (
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
     Later(
         "log",
-        "referee.cli.botown:log_",
+        "referee.cli.botlog:log_",
         "Show a bot's log: faults with the position, notices, connections and why they ended.",
     ),
-    Later("games", "referee.cli.botown:games", "Show the deals that a bot has played, oldest first."),
+    Later("games", "referee.cli.botlog:games", "Show the deals that a bot has played, oldest first."),
 )
 """In the order of the help; their texts are the first paragraphs of the commands' own help."""
 

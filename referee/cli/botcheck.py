@@ -12,7 +12,7 @@ import typer
 from referee.cli.output import MOST, AsJson, console, json_text, print_json, say
 from referee.cli.starting import bot_command, require_program
 from referee.errors import RefereeError
-from referee.interrupts import Interrupted, ending, interruption
+from referee.processes.interrupts import Interrupted, ending, interruption
 
 if TYPE_CHECKING:
     from referee.check import Report, Result

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from referee.addresses import read_addresses
 from referee.bot.diagnosis import Finding, check_token, examine
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.output import say
 from referee.errors import AddressError
-from referee.tls import ClientTls
-from referee.tokens import tidy
+from referee.net.addresses import read_addresses
+from referee.net.tls import ClientTls
+from referee.net.tokens import tidy
 
 
 def doctor(

@@ -1,12 +1,33 @@
-"""The log of a bot, printed for people or for scripts."""
+"""The log and the deals of a bot, read from the arena or through a referee, for people or for scripts."""
 
+import os
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
 
-from referee.cli.output import console, print_json_line
-from referee.matches.journal import KEPT, LogEntry, LogQuery
+import typer
+
+from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
+from referee.cli.deals import show_deal
+from referee.cli.output import console, print_json_line, say, show
+from referee.cli.starting import good_token
+from referee.matches.journal import (
+    ASKED,
+    KEPT,
+    BotDeal,
+    DealQuery,
+    EntryKind,
+    LogEntry,
+    LogQuery,
+    kinds_asked,
+)
+from referee.net.addresses import read_addresses
+from referee.net.client import read_deals, read_log
+from referee.net.tokens import tidy
+from referee.records.record import Decision, decisions
 
 POLL_SECONDS = 0.5
 
@@ -112,3 +133,172 @@ def newer(entries: Sequence[LogEntry], last: LogEntry | None) -> Sequence[LogEnt
 def pause() -> None:
     """Wait until it is time to look again."""
     time.sleep(POLL_SECONDS)
+
+
+def print_deals(deals: Sequence[BotDeal]) -> None:
+    """Print deals for people, oldest first, a line for each."""
+    columns = ["session", ">deal", "bot version", ">seat", ">points", "best", ">left", "end"]
+    rows = list(_rows(deals))
+    times = [_times(deal) for deal in deals]
+    if any(times):
+        columns += [">turns", ">ms median", ">longest", ">credit"]
+        rows = [(*row, *(took or ("", "", "", ""))) for row, took in zip(rows, times, strict=True)]
+    show(columns, rows, "no such deals")
+    if len(deals) > 1:
+        say("the newest deal is the last")
+
+
+def _rows(deals: Sequence[BotDeal]) -> Iterator[tuple[object, ...]]:
+    for deal in deals:
+        record = deal.record
+        best = max(record["points"])
+        won = [name for name, points in zip(record["seats"], record["points"], strict=True) if points == best]
+        left = len(record["left"][deal.seat].split())
+        own = f"{deal.points:+d}"
+        shown = "" if not deal.lost else f"{', '.join(won)} {best:+d}"
+        yield deal.session_id, record["deal"], deal.bot, deal.seat, own, shown, left, record["end"]
+
+
+def _times(deal: BotDeal) -> tuple[int, ...]:
+    """Return how many turns the bot had, the median and the longest in milliseconds, and the most credit.
+
+    Empty if the record has no times.
+    """
+    own = _own(deal)
+    if not own:
+        return ()
+    spent = sorted(decision.ms for decision in own)
+    return len(own), spent[len(spent) // 2], spent[-1], max(decision.credit_ms for decision in own)
+
+
+def _own(deal: BotDeal) -> list[Decision]:
+    return [decision for decision in decisions(deal.record) if decision.seat == deal.seat]
+
+
+def print_deals_whole(deals: Sequence[BotDeal]) -> None:
+    """Print deals for people, oldest first, each with its hands and tricks."""
+    out = console()
+    for deal in deals:
+        out.print(f"{deal.bot} in {deal.session_id}, seat {deal.seat}: {deal.points:+d}", soft_wrap=True)
+        show_deal(deal.record, out)
+        if times := _times(deal):
+            spent = ", ".join(str(decision.ms) for decision in _own(deal))
+            out.print(
+                f"its turns took {spent} ms; up to {times[3]} ms credited for the network\n", soft_wrap=True
+            )
+
+
+def print_deals_json(deals: Sequence[BotDeal]) -> None:
+    """Print deals for scripts, oldest first, one JSON object a line."""
+    for deal in deals:
+        values = {"bot": deal.bot, "session_id": deal.session_id, "seat": deal.seat, "at": deal.at}
+        print_json_line(values | {"points": deal.points, "lost": deal.lost, "record": deal.record})
+
+
+MOST_DEALS = 10_000
+
+BotName = Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")]
+AuthorsToken = Annotated[
+    str | None, typer.Option(envvar="ARENA_TOKEN", help="A valid token of any version of the bot.")
+]
+TokenFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the token.")]
+MostEntries = Annotated[
+    int, typer.Option(min=1, max=KEPT, help="Show at most this many of the newest entries.")
+]
+MostDeals = Annotated[
+    int, typer.Option(min=1, max=MOST_DEALS, help="Show at most this many deals, the newest.")
+]
+Kind = Annotated[str | None, typer.Option(help=f"Only entries of this kind: {', '.join(ASKED)}.")]
+Session = Annotated[
+    str | None,
+    typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
+]
+Follow = Annotated[bool, typer.Option("--follow", help="Keep printing new entries until Ctrl-C.")]
+Lost = Annotated[bool, typer.Option("--lost", help="Only deals in which another seat got more points.")]
+Whole = Annotated[bool, typer.Option("--whole", help="Show hands and tricks of each deal.")]
+AsLines = Annotated[bool, typer.Option("--json", help="Print a JSON object per line, for scripts.")]
+Referee = Annotated[
+    str | None, typer.Option(help="host:port of a referee; by default the first of ARENA_REFEREE.")
+]
+
+
+def log_(
+    bot: BotName,
+    token: AuthorsToken = None,
+    token_file: TokenFile = None,
+    limit: MostEntries = 50,
+    kind: Kind = None,
+    session: Session = None,
+    follow: Follow = False,
+    referee: Referee = None,
+    as_json: AsLines = False,
+) -> None:
+    """Show a bot's log: faults with the position, notices, connections and why they ended.
+
+    A referee is asked for it, with any token of the bot.
+    """
+    kinds = kinds_asked(kind) if kind else ()
+    if kinds is None:
+        raise typer.BadParameter(f"{kind!r} is none of {', '.join(ASKED)}", param_hint="'--kind'")
+    query = LogQuery(bot, kinds, session, limit)
+    address, secret, tls = _referee(referee), token_of(token, token_file), tls_of_environment()
+
+    def read(query: LogQuery) -> list[LogEntry]:
+        return read_log(address, secret, query, tls=tls)
+
+    entries = read(query)
+    for entry in entries:
+        print_entry(entry, as_json)
+    if follow:
+        after = entries[-1].id if entries else 0
+        follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
+    elif not as_json:
+        say_no_faults(entries, query)
+
+
+def games(
+    bot: BotName,
+    lost: Lost = False,
+    session: Session = None,
+    limit: MostDeals = 20,
+    whole: Whole = False,
+    referee: Referee = None,
+    token: AuthorsToken = None,
+    token_file: TokenFile = None,
+    as_json: AsLines = False,
+) -> None:
+    """Show the deals that a bot has played, oldest first.
+
+    A referee is asked for them, with a token of any version of the bot. Deals of a duplicate tournament are
+    shown once their round is over.
+    """
+    query = DealQuery(bot, session, lost, limit)
+    secret = token_of(token, token_file)
+    deals = list(read_deals(_referee(referee), secret, query, tls=tls_of_environment()))
+    shown = print_deals_json if as_json else print_deals_whole if whole else print_deals
+    shown(deals[::-1])
+
+
+def _referee(given: str | None) -> str:
+    return given or read_addresses(os.environ.get("ARENA_REFEREE") or DEFAULT_REFEREE)[0]
+
+
+def say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
+    """Say so if there are no entries, or no faults among them."""
+    if not entries:
+        say("no such entries")
+    elif not query.kinds and not any(entry.kind == EntryKind.FAULT for entry in entries):
+        say("no faults here, and so no exceptions of the bot's own code")
+
+
+def token_of(token: str | None, file: Path | None) -> str:
+    """Return the token, preferably the file's. Raise BadParameter if there is none."""
+    if file is not None:
+        try:
+            token = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="'--token-file'") from None
+    if not tidy(token or ""):
+        raise typer.BadParameter("not given, and neither is ARENA_TOKEN", param_hint="'--token'")
+    return good_token(token or "", "'--token'" if file is None else "'--token-file'")

@@ -15,9 +15,9 @@ import typer
 from referee.cli.botcheck import run_to_end
 from referee.cli.output import MOST, AsJson, print_json, say
 from referee.errors import RefereeError
-from referee.interrupts import FORCE
-from referee.local.children import signal_group
-from referee.names import NAME, NAME_RULE, near_name
+from referee.local.programs import signal_group
+from referee.processes.interrupts import FORCE
+from referee.reading.names import NAME, NAME_RULE, near_name
 from referee.samples import TOOLCHAINS, Toolchain, starter, typed
 
 QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SESS-01", "PING-01", "END-01")

@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from referee.addresses import read_addresses
 from referee.bot import run as run_bot
 from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.starting import good_token
-from referee.closed import outlast_readers
-from referee.console import log_to_console
 from referee.errors import ProgramError
 from referee.local.loading import bot_in, load_file
+from referee.net.addresses import read_addresses
+from referee.net.tls import ClientTls
+from referee.processes.closed import outlast_readers
+from referee.processes.console import log_to_console
+from referee.reading.validation import suggestion
 from referee.samples import sample_bots
-from referee.tls import ClientTls
-from referee.validation import suggestion
 
 Program = Annotated[
     str,

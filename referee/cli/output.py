@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.plain import plain
+from referee.reading.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ WIDE = 1_000_000
 def console() -> "Console":
     """Return a console on the current standard output; printable text is shown as it is, brackets too."""
     # Rich takes as long to load as everything else together, and JSON does not need it.
-    from referee.cli.terminal import PlainConsole
+    from referee.cli.tables import PlainConsole
 
     width = None if sys.stdout.isatty() else WIDE
     return PlainConsole(width=width, markup=False, highlight=False, emoji=False)

@@ -1,4 +1,4 @@
-"""``arena play``: bots play each other here; a table shows which is better, and how sure that is."""
+"""``arena play`` and ``arena compare``: bots play each other here; which is better, and how sure that is."""
 
 import os
 import secrets
@@ -22,9 +22,9 @@ from referee.samples import sample_bots
 if TYPE_CHECKING:
     from referee.local.field import Block
     from referee.local.orders import Order
-    from referee.local.played import Played
     from referee.local.playing import Keep, PlayedSoFar
     from referee.local.programs import Program
+    from referee.local.tally import Played
     from referee.local.versus import Versus
 
 USUAL = ("keeper", "greedy", "pairs-first")
@@ -126,9 +126,9 @@ def play(
     """
     from referee.cli import playshow
     from referee.cli.rules import load as load_rules
-    from referee.interrupts import unwound_on_signals
     from referee.local.orders import Order
     from referee.local.report import Setting, report
+    from referee.processes.interrupts import unwound_on_signals
 
     rules = load_rules(ruleset)
     per_session = session or (1 if rules.exchange == "none" else WITH_EXCHANGE)
@@ -193,19 +193,19 @@ def written_to(save: tuple[Which, Path] | None) -> Iterator[Callable[[str], None
 
 def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "PlayedSoFar":
     """Play what was ordered, and show the progress."""
-    from referee.cli import playgoing
+    from referee.cli import playshow
     from referee.local.orders import play_field, play_versus
 
     so_far = order.nothing_yet()
     live = order.jobs > 1  # a debugger in the only process shares its terminal with nothing else
     if versus is None:
-        with playgoing.progress(so_far, order.deals or 0, order.names, live=live) as show:
-            play_field(order, so_far, keep=keep, show=show, report=playgoing.tell)
+        with playshow.progress(so_far, order.deals or 0, order.names, live=live) as show:
+            play_field(order, so_far, keep=keep, show=show, report=playshow.tell)
     else:
-        with playgoing.progress_of_test(versus, so_far, order.names, live=live) as show:
-            play_versus(order, versus, so_far, keep=keep, show=show, report=playgoing.tell)
-    if so_far.interrupted and not so_far.sessions and (known := playgoing.slowest(so_far, order.names)):
-        playgoing.tell(f"play: {known.removeprefix('; ')}")
+        with playshow.progress_of_test(versus, so_far, order.names, live=live) as show:
+            play_versus(order, versus, so_far, keep=keep, show=show, report=playshow.tell)
+    if so_far.interrupted and not so_far.sessions and (known := playshow.slowest(so_far, order.names)):
+        playshow.tell(f"play: {known.removeprefix('; ')}")
     return so_far
 
 
@@ -243,7 +243,7 @@ def _programs(
 
     In a test, the first two are compared, and the rest are the panel. Raise ProgramError, BadParameter.
     """
-    from referee.cli.playgoing import tell
+    from referee.cli.playshow import tell
     from referee.local.programs import program, told_apart
 
     first, *others = bots
@@ -269,3 +269,49 @@ def _command(bots: Sequence[str], options: Mapping[str, object]) -> str:
     """Return the command that plays the same again."""
     given = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     return " ".join(["arena play", *map(shlex.quote, bots), *given])
+
+
+BOT = "a sample bot, a Python file, one as it was (my_bot.py@v1), or a command in quotes."
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help=f"The old bot: {BOT}")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The new bot, in any of these forms.")],
+    panel: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="BOT …", help="The bots that both play; by default sample bots."),
+    ] = None,
+    deals: Deals = None,
+    session: PerSession = None,
+    ruleset: Rules = "chinese",
+    seed: Seed = None,
+    decision_ms: DecisionMs = 1000,
+    jobs: Jobs = None,
+    wait: Wait = 60.0,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    t0: T0 = None,
+    t1: T1 = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find out whether bot B is better than bot A, and play only as long as that takes.
+
+    Both play the same deals, from every seat and against the same panel. Nothing is registered, rated or
+    kept. Ctrl-C ends it early and shows what is known so far.
+    """
+    play(
+        [b, *(panel or [])],
+        against=a,
+        deals=deals,
+        session=session,
+        ruleset=ruleset,
+        seed=seed,
+        decision_ms=decision_ms,
+        jobs=jobs,
+        wait=wait,
+        alpha=alpha,
+        beta=beta,
+        t0=t0,
+        t1=t1,
+        as_json=as_json,
+    )

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import typer
 
-from referee.environment import safely
 from referee.local.programs import why_not_started
+from referee.net.tokens import tidy, wrong_with
+from referee.processes.environment import safely
 from referee.samples import sample_bots, sample_command
-from referee.tokens import tidy, wrong_with
 
 
 def bot_command(name: str) -> list[str] | None:

@@ -7,9 +7,8 @@ window for bombs out of turn, and the end. ``DealState`` is how a deal stands; t
 from collections.abc import Callable, Iterable
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
-from referee.deals.dealing import Dealt, highest_card, is_last_card, lead_card
+from referee.deals.dealing import Dealt, highest_card, instant_winner, is_last_card, lead_card
 from referee.deals.holdings import Holdings
-from referee.deals.instant import instant_winner
 from referee.deals.options import Constraints, checked, refusal
 from referee.deals.scoring import Finish, score, unbeaten
 from referee.deals.shuffle import draw

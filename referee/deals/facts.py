@@ -7,8 +7,8 @@ from itertools import groupby
 
 from referee.deals.dealing import landmarks
 from referee.deals.stock import Stock
-from referee.rules.limited import Limited
 from referee.rules.plays import Rules
+from referee.rules.strength import Limited
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Literal, get_args, get_origin, get_type_hints
 
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS
-from referee.learning.plays import PLAY_KINDS
+from referee.learning.features import PLAY_KINDS
 from referee.ruleset import Bracket, Honour, Ruleset, pack_size
 from referee.ruleset.bombs import is_card, kind_of, limited, rank_of, run_lengths
 from referee.ruleset.fields import HONOURS, KINDS, MOST_DECKS

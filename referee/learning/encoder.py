@@ -12,8 +12,7 @@ from referee.bot.turn import Turn
 from referee.errors import LearningError
 from referee.learning.axes import axes, squashed
 from referee.learning.boss import Bosses
-from referee.learning.needed import Needed
-from referee.learning.plays import FIXED, PLAY_FIELDS, Floats, PlayTable
+from referee.learning.features import FIXED, PLAY_FIELDS, Floats, Needed, PlayTable
 from referee.learning.sight import KINDS, Sight, of_turn
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from referee.errors import LearningError
 from referee.learning.encoder import Encoder, Source
-from referee.learning.plays import PLAY_FIELDS
+from referee.learning.features import PLAY_FIELDS
 from referee.learning.tables import LearningTable
 from referee.ruleset.limits import MAX_DEALS
 

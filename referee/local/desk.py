@@ -14,16 +14,14 @@ from typing import Any
 import grpc
 
 from referee.errors import ProgramError
-from referee.hosts import own_host
-from referee.local.children import Children
 from referee.local.loading import home_of, load_file
-from referee.local.programs import Program, program
-from referee.local.replayed import Decision, Replayed
-from referee.local.rewind import Asking, here
+from referee.local.programs import Children, Program, program
+from referee.local.rewind import Asking, Decision, Replayed, here
 from referee.local.view import begun
 from referee.matches.connection import Wants
 from referee.matches.events import DealStarted, Encodings, Malformed, SessionEnded, SessionStarted
 from referee.matches.kinds import SessionEnd
+from referee.net.addresses import own_host
 from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.protocol.wire import add_event, read_move, write_turn
 from referee.v1 import bots_pb2, bots_pb2_grpc

@@ -8,13 +8,12 @@ from itertools import islice
 from math import ceil
 
 from referee.local.field import Block, field_blocks, versus_blocks
-from referee.local.played import Thought
 from referee.local.playing import Engine, Keep, PlayedSoFar, play
 from referee.local.pool import play_in_processes
 from referee.local.programs import Program
 from referee.local.room import chairs_for, play_in_room
 from referee.local.table import Setting
-from referee.local.tally import Tally
+from referee.local.tally import Tally, Thought
 from referee.local.versus import Versus
 from referee.ruleset import Ruleset
 

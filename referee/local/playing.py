@@ -5,11 +5,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from referee.interrupts import interruption
 from referee.local.field import Block
-from referee.local.played import Played, Thought
-from referee.local.tally import Assembly, Tally
+from referee.local.tally import Assembly, Played, Tally, Thought
 from referee.matches.match import SessionSpec
+from referee.processes.interrupts import interruption
 
 
 class Engine(Protocol):

@@ -15,12 +15,12 @@ from struct import Struct
 from typing import Any, NamedTuple, TypeAlias
 
 from referee.errors import ProgramError
-from referee.local.played import Played, Thought
 from referee.local.session import CHOOSE, cards_text
 from referee.local.table import LocalTable, Setting, session_id
+from referee.local.tally import Played, Thought
 from referee.matches.match import SessionSpec
+from referee.processes.spawned import let_children_import, starting
 from referee.rules.rulebook import rules_of
-from referee.spawned import let_children_import, starting
 
 AHEAD = 2
 """How many sessions a process is given ahead, so that it never waits for the next one."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from referee.local.playing import PlayedSoFar
-from referee.local.sums import FEWEST, Sums
+from referee.local.sequential import FEWEST, Sums
 from referee.local.tally import Spent, Standing
 from referee.local.versus import Finding, Versus, finding
 

@@ -14,18 +14,17 @@ from itertools import groupby, islice
 from pathlib import Path
 from secrets import token_urlsafe
 
-from referee.client import run_match
 from referee.errors import ProgramError
-from referee.hosts import own_host
-from referee.local.children import Children
-from referee.local.played import Fault, Played
-from referee.local.programs import Program, slug
+from referee.local.programs import Children, Program, slug
 from referee.local.table import TOURNAMENT, Setting
-from referee.loops import new_event_loop
+from referee.local.tally import Fault, Played
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, NoJournal
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
-from referee.records.times import decisions
+from referee.net.addresses import own_host
+from referee.net.client import run_match
+from referee.processes.loops import new_event_loop
+from referee.records.record import decisions
 from referee.service.server import ServerOptions, serve
 
 POLL_SECONDS = 0.05

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from referee.local.field import Block
-from referee.local.played import Played
 from referee.local.table import TOURNAMENT, seat_names
+from referee.local.tally import Played
 from referee.matches.match import SessionSpec
 from referee.records.record import full_record
 

@@ -15,7 +15,7 @@ from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession, ended_deal, ended_session
 from referee.bot.failing import first_of, in_one_line, own_calls
 from referee.bot.seat import Seat
-from referee.local.played import Failure, Fault, Played
+from referee.local.tally import Failure, Fault, Played
 from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import (

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeAlias
 
 from referee.bot.bots import one_for_all
 from referee.local.loading import home_of, load_file
-from referee.local.played import Played
 from referee.local.programs import slug
 from referee.local.session import LocalSession, Seated
+from referee.local.tally import Played
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits, SessionSpec
 from referee.rules.rulebook import rules_of

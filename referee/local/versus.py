@@ -5,15 +5,16 @@ from dataclasses import dataclass, field
 from math import ceil, isfinite
 
 from referee.local.field import Block
-from referee.local.played import Played
 from referee.local.sequential import (
+    Interval,
     SequentialTest,
+    Sums,
     Verdict,
     expected_blocks,
     fixed_interval,
     watched_interval,
 )
-from referee.local.sums import Interval, Sums
+from referee.local.tally import Played
 
 
 @dataclass

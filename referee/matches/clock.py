@@ -1,6 +1,8 @@
-"""A seat's clock: how long its decision may take, and what is left in its bank. Times are passed in."""
+"""A seat's clock, and one queue for everything in a referee that waits for a time. Times are passed in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from referee.matches.match import Limits
 
@@ -127,3 +129,31 @@ class Clock:
     def left(self, now: float) -> float:
         """Return the seconds that are left for the decision without the credit, from 0 to all of its time."""
         return min(self.time, max(0.0, self.deadline - self.credit - now))
+
+
+class Alarms:
+    """Times, each with a handle that says whom to call then.
+
+    Handles, not objects: the queue must not keep a closed table alive. An alarm cannot be withdrawn; whoever
+    is called too early sets the next one.
+    """
+
+    def __init__(self) -> None:
+        self._queue: list[tuple[float, int]] = []
+
+    def set(self, when: float, handle: int) -> None:
+        """Set an alarm for ``handle`` at that time."""
+        heappush(self._queue, (when, handle))
+
+    def due(self, now: float) -> Iterator[tuple[float, int]]:
+        """Take out the alarms that are due, including those added meanwhile, the earliest first."""
+        queue = self._queue
+        while queue and queue[0][0] <= now:
+            yield heappop(queue)
+
+    def soonest(self) -> float | None:
+        """Return the time of the next alarm; None while there is none."""
+        return self._queue[0][0] if self._queue else None
+
+    def __iter__(self) -> Iterator[tuple[float, int]]:
+        return iter(self._queue)

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from referee.matches.alarms import Alarms
+from referee.matches.clock import Alarms
 from referee.matches.connections import Connections
-from referee.matches.entries import event_entry
 from referee.matches.events import (
     Event,
     Fault,
@@ -13,7 +12,7 @@ from referee.matches.events import (
     SessionInfo,
     Sight,
 )
-from referee.matches.journal import Journal
+from referee.matches.journal import Journal, event_entry
 from referee.matches.kinds import FaultKind
 from referee.matches.match import Signed
 from referee.matches.running import Match

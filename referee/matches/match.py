@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from referee.deals.action import Forfeit, OnForfeit
-from referee.docstrings import FormField, tell_fields
+from referee.reading.docstrings import FormField, tell_fields
 from referee.ruleset.limits import MAX_DEALS
 
 if TYPE_CHECKING:
-    from referee.deals.succession import Legacy
+    from referee.deals.session import Legacy
 
 MAX_SESSIONS = 10_000
 """The most sessions in a match."""

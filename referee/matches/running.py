@@ -1,7 +1,7 @@
-"""Running matches: their tables, and the results of finished sessions."""
+"""Running matches: their tables, the results of sessions, and whose turn it is where bots are shared."""
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from referee.matches.broadcast import Broadcast, Encoder
@@ -252,3 +252,31 @@ class Matches:
                 match.ends_at += seconds
             for table in match.tables.values():
                 table.delay(seconds)
+
+
+HasRoom = Callable[[int, int], bool]
+"""Whether a bot version can have one more session while this number is reserved for others."""
+
+
+def take_turns(matches: Mapping[Match, Collection[int]], has_room: HasRoom) -> Iterator[Match]:
+    """Yield the match that begins a session next, again and again; the caller begins it each time.
+
+    ``matches`` has, for each match, the bot versions that must have room. Matches take turns, beginning with
+    the one whose latest session is oldest. If a match finds a bot without room, one session of each of its
+    bots is reserved for it, so that later matches cannot take them all for ever: it waits at most for the
+    sessions that its bots are playing.
+    """
+    taken: Counter[int] = Counter()
+    queue = sorted(matches, key=lambda match: match.turn)
+    while queue:
+        began = []
+        for match in queue:
+            if not match.waiting or match.backlogged:
+                continue
+            versions = matches[match]
+            if all(has_room(version, taken[version]) for version in versions):
+                yield match
+                began.append(match)
+            else:
+                taken.update(versions)
+        queue = began

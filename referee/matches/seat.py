@@ -1,12 +1,18 @@
-"""What a table keeps of a seat."""
+"""What a table keeps of a seat, what it needs from outside, and the bots that forfeited."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
+from referee.deals.action import Forfeit
+from referee.deals.deal import Deal
+from referee.deals.substitutes import Substitutes
 from referee.matches.clock import Clock, TimeControl
-from referee.matches.events import Turn
+from referee.matches.events import Event, Sight, Turn
 from referee.matches.journal import SEVERAL_OWED
 from referee.matches.kinds import FaultKind, NoticeCode
+from referee.matches.match import Limits, Signed
 from referee.matches.outbox import Outbox
+from referee.records.record import played_for
 
 if TYPE_CHECKING:
     from referee.matches.table import Table
@@ -104,3 +110,75 @@ class Seat:
         if 0 < sequence <= self.sequence:
             return NoticeCode.REPEATED_MOVE, f"turn {sequence} was answered already"
         return NoticeCode.UNKNOWN_TURN, f"turn {sequence} was not asked; the last one was {self.sequence}"
+
+
+class TableEvents(Protocol):
+    """Where a table's messages, questions and deadlines go.
+
+    None of the methods may change the table, except ``finished``.
+    """
+
+    def send(self, seat: int, event: Event) -> None:
+        """Send an event to the bot in ``seat``; turns go to its outbox instead."""
+
+    def probe(self, seat: int) -> None:
+        """Ask the bot in ``seat`` for a sign of life."""
+
+    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
+        """Return whether the bot in ``seat``, whose time was up then, may be silent without being to blame.
+
+        The turn is held until that is known.
+        """
+
+    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
+        """Return why the bot in ``seat`` did not answer a turn: time-out, stall or disconnect.
+
+        ``handed_at`` is when it got the turn, None if its stream has not taken it. Return None if it was the
+        referee that did not hand it out.
+        """
+
+    def expect(self, when: float) -> None:
+        """Have the table look at its clocks at that time; forget a later time given before."""
+
+    def show(self, sight: Sight) -> None:
+        """Show something to spectators."""
+
+    def sign(self, digest: str) -> Signed:
+        """Return the digest of the session's result with the referee's signature."""
+
+    def finished(self) -> None:
+        """Note that the session is over; the table has its result."""
+
+
+class Forfeits:
+    """Which seats are played for, since when, and what acts for the seats that are not asked."""
+
+    __slots__ = ("_limits", "_seats", "act", "all")
+
+    def __init__(self, limits: Limits, seats: int) -> None:
+        self._limits = limits
+        self._seats = seats
+        self.all: list[Forfeit] = []
+        """In the order in which they came."""
+        self.act: Callable[[Deal], None] | None = None if limits.ask_forced else Deal.act_for_forced
+        """Acts for seats that are not asked: those that are forced, and those that are played for."""
+
+    def add(self, *forfeits: Forfeit) -> None:
+        """Play for the seats of more bots from now on."""
+        if forfeits:
+            self.all += forfeits
+            limits = self._limits
+            self.act = Substitutes(self.seats, limits.on_forfeit, forced=not limits.ask_forced)
+
+    @property
+    def seats(self) -> set[int]:
+        """The seats that are played for."""
+        return {forfeit.seat for forfeit in self.all}
+
+    def goes_on_without(self, seats: Sequence[int]) -> bool:
+        """Return whether the session goes on if the bots in these seats, too, forfeit it."""
+        return self._limits.on_forfeit != "end_session" and len(self.seats | {*seats}) < self._seats
+
+    def recorded(self) -> list[dict[str, object]]:
+        """Return the forfeits in the form of a deal's record."""
+        return played_for(self.all, self._limits.on_forfeit)

@@ -24,15 +24,12 @@ from referee.matches.events import (
     Turn,
     log_length,
 )
-from referee.matches.forfeits import Forfeits
 from referee.matches.kinds import FaultKind, SessionEnd
 from referee.matches.match import Finished, SessionResult, Signed
 from referee.matches.outbox import Outbox
-from referee.matches.seat import Seat
-from referee.matches.table_events import TableEvents
-from referee.records.record import deal_json, deal_text, measured_json
+from referee.matches.seat import Forfeits, Seat, TableEvents
+from referee.records.record import MEASURABLE, Times, deal_json, deal_text, measured_json
 from referee.records.results import NO_DEALS, Result, add_deal, deal_as_shown, measured_digest
-from referee.records.times import MEASURABLE, Times
 
 INFINITY = float("inf")
 _PLAY = Stage.PLAY

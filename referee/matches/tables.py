@@ -1,22 +1,27 @@
 """The tables of a referee: which session begins next, and what happens when it ends."""
 
+import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
-from referee.matches.alarms import Alarms
+from referee.deals.action import Forfeit
+from referee.deals.session import legacy
+from referee.matches.clock import Alarms
 from referee.matches.connections import Connections
-from referee.matches.entries import forfeit_entry, notice_entry
 from referee.matches.events import Notice, SessionInfo
-from referee.matches.journal import Entry, EntryKind, Journal
+from referee.matches.journal import Entry, EntryKind, Journal, forfeit_entry, notice_entry
 from referee.matches.kinds import NoticeCode, SessionEnd
 from referee.matches.link import TableLink
-from referee.matches.match import SessionSpec, Signed
-from referee.matches.running import Match, Matches, Overrun
-from referee.matches.shares import take_turns
+from referee.matches.match import Finished, SessionSpec, Signed
+from referee.matches.running import Match, Matches, Overrun, take_turns
 from referee.matches.table import INFINITY, Table
+from referee.records.reading import read_record
+from referee.records.record import full_record
+from referee.records.replay import replay
+from referee.records.results import shown_digest
 
 MAX_VOIDED = 10
 """How many sessions of a match may be voided before the match is given back to the worker."""
@@ -291,3 +296,37 @@ class Tables:
         if handle in self._open:
             table.over, table.end = True, SessionEnd.VOID
             table.events.finished()
+
+
+def finished_deals(
+    records: Sequence[str], bank_ms: tuple[int, ...], ruleset: Mapping[str, object]
+) -> Finished:
+    """Return how a session stands after its first deals, of which ``records`` are the lean records.
+
+    There must be at least one. ``ruleset`` is resolved; ``bank_ms`` is what is left in the seats' banks,
+    empty without banks. Only the last deal is replayed, because the next one follows from it. Raise
+    RecordError if its record is wrong.
+    """
+    deals = [json.loads(record) for record in records]
+    seats = len(deals[-1]["points"])
+    faults = [0] * seats
+    for deal in deals:
+        for fault in deal.get("faults", ()):
+            faults[fault["seat"]] += 1
+    whole = full_record(
+        deals[-1],
+        ruleset=ruleset,
+        tournament="",
+        round=1,
+        table=1,
+        session=1,
+        seats=[str(seat) for seat in range(seats)],
+    )
+    scores = tuple(map(sum, zip(*(deal["points"] for deal in deals), strict=True)))
+    last = legacy(replay(read_record(whole), None))
+    forfeits = tuple([_forfeit(forfeit) for forfeit in deals[-1].get("played_for", ())])
+    return Finished(last, scores, tuple(faults), bank_ms, shown_digest(deals), forfeits)
+
+
+def _forfeit(played_for: Mapping[str, Any]) -> Forfeit:
+    return Forfeit(*(played_for[name] for name in Forfeit._fields))

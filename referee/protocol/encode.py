@@ -22,8 +22,7 @@ from referee.matches.events import (
 )
 from referee.memo import Memo
 from referee.protocol import wire
-from referee.protocol.fragments import BYTES, NUMBERS, VARINT, field, head, key, sized, varint
-from referee.protocol.numbers import card_numbers
+from referee.protocol.numbers import BYTES, NUMBERS, VARINT, card_numbers, field, head, key, sized, varint
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2, spectators_pb2
 

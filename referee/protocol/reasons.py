@@ -1,16 +1,16 @@
-"""Why a call fails: one table for the referee, its documentation and its clients.
+"""Why a call fails: one table for the referee, its documentation and its clients; unreadable messages.
 
 A refusal is a gRPC status with ``google.rpc`` details: an ``ErrorInfo`` with the reason, and a ``RetryInfo``
 exactly where trying again can help. ``docs/protocol.md`` shows the table;
 ``proto/referee/v1/errors.proto`` names the reasons.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import grpc
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
@@ -170,3 +170,32 @@ def _details(trailing: Iterable[Any]) -> Iterable[Any]:
             except DecodeError:
                 return ()
     return ()
+
+
+_Request = TypeVar("_Request", bound=Message)
+
+
+class Unreadable:
+    """Stands for a message that is not of the kind that the call takes."""
+
+    def __init__(self, kind: str, size: int) -> None:
+        self.reason = f"{size} bytes that are no {kind}"
+
+
+def reader(kind: type[_Request]) -> Callable[[bytes], _Request | Unreadable]:
+    """Return a function that reads messages of a kind."""
+
+    def read(data: bytes) -> _Request | Unreadable:
+        try:
+            return kind.FromString(data)
+        except DecodeError:
+            return Unreadable(kind.DESCRIPTOR.name, len(data))
+
+    return read
+
+
+def readable(message: _Request | Unreadable) -> _Request:
+    """Return the message of a call. Raise Refused if it could not be read."""
+    if isinstance(message, Unreadable):
+        raise Refused(Reason.MESSAGE_UNREADABLE, message.reason)
+    return message

@@ -7,7 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 from pydantic import ValidationError
 
 from referee.deals.action import Forfeit
-from referee.deals.succession import Legacy
+from referee.deals.session import Legacy
 from referee.errors import MatchRefused
 from referee.matches.match import (
     Attempt,
@@ -24,7 +24,7 @@ from referee.matches.match import (
     Update,
 )
 from referee.protocol.wire import FORFEIT_REASONS, ON_FORFEIT, write_limits, write_signed
-from referee.validation import Wording, problems
+from referee.reading.validation import Wording, problems
 from referee.worker.v1alpha1 import worker_pb2
 
 SESSIONS_AT_ONCE = 16

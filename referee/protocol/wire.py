@@ -23,8 +23,8 @@ from referee.matches.events import (
 )
 from referee.matches.kinds import FaultKind, NoticeCode, SessionEnd
 from referee.matches.match import Limits, Signed
-from referee.plain import plain_line
 from referee.protocol.numbers import CardNumbers, card_numbers
+from referee.reading.plain import plain_line
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2, spectators_pb2
 

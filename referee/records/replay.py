@@ -9,12 +9,12 @@ from sys import intern
 from typing import Any
 
 from referee.deals.deal import Deal, Stage
+from referee.deals.session import Legacy, Setup, direction, legacy, lowest_leads, setup
 from referee.deals.substitutes import substitute
-from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_leads, setup
 from referee.errors import CardError, PlayError, RecordError
+from referee.reading.validation import shown
 from referee.records.reading import Record, read_record
 from referee.records.record import DIRECTIONS, ActionText, action_text, parse_action
-from referee.validation import shown
 
 Place = tuple[str, int, int, int, int, str]
 """What identifies a deal: tournament, round, table, session, number, and its ruleset's hash."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from referee.docstrings import tell_fields
-from referee.validation import shown
+from referee.reading.docstrings import tell_fields
+from referee.reading.validation import shown
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
 

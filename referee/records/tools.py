@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from referee.deals.dealing import is_last_card, landmarks
 from referee.deals.options import Constraints, allowed
 from referee.errors import CardError, RecordError, RefereeError
-from referee.plain import plain
+from referee.reading.plain import plain
+from referee.reading.validation import shown, suggestion
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.ruleset.limits import most_listed
-from referee.validation import shown, suggestion
 
 EXPORT = "bigtwo-export/2"
 """The format that lines of an export name if they are not deals: `arena verify` checks those."""

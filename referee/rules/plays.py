@@ -15,10 +15,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain
 
-from referee.rules.limited import Limited
 from referee.rules.listing import Lister
 from referee.rules.pack import Pack
-from referee.rules.strength import Strength
+from referee.rules.strength import Limited, Strength
 from referee.ruleset import Ruleset
 from referee.ruleset.runs import RUNS, pairs_beside
 

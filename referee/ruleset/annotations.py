@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from referee.docstrings import tell_fields
+from referee.reading.docstrings import tell_fields
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler

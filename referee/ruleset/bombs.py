@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from referee.cards import JOKER, JOKERS, RANK_SETS, SUITS
 from referee.errors import Problem
+from referee.reading.validation import Refused, shown, suggestion
 from referee.ruleset.annotations import Fields, Step
 from referee.ruleset.fields import KINDS, distinct_names
-from referee.validation import Refused, shown, suggestion
 
 if TYPE_CHECKING:
     from referee.ruleset.model import Ruleset

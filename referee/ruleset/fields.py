@@ -21,9 +21,9 @@ from referee.cards import (
     meant_rank,
 )
 from referee.errors import CardError, Problem
+from referee.reading.validation import Refused, first_of, shown, suggestion
 from referee.ruleset.annotations import Exactly, Fields, Step
 from referee.ruleset.straights import ORDER_NAMES, ORDER_PATTERN, StraightOrder, own_order, straight_order
-from referee.validation import Refused, first_of, shown, suggestion
 
 if TYPE_CHECKING:
     from referee.ruleset.model import Bracket, Honour

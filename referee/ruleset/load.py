@@ -10,6 +10,8 @@ from pathlib import Path
 
 from referee.cards import JOKER, card_text, pack_of
 from referee.errors import Problem, RulesetError, TomlError
+from referee.reading.toml import problems_in, read_toml
+from referee.reading.validation import shown, suggestion
 from referee.ruleset.bombs import cards_held, is_card, limited, rank_of
 from referee.ruleset.bombs import problems as bomb_problems
 from referee.ruleset.bounds import listing_problem
@@ -24,8 +26,6 @@ from referee.ruleset.limits import (
 )
 from referee.ruleset.model import Ruleset
 from referee.ruleset.runs import RUNS, ranks_held, run_order
-from referee.toml import problems_in, read_toml
-from referee.validation import shown, suggestion
 
 _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
 

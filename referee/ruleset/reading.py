@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from referee.errors import RulesetError
+from referee.reading.validation import Wording, problems
 from referee.ruleset.model import Ruleset
-from referee.validation import Wording, problems
 
 ADAPTER = TypeAdapter(Ruleset)
 

@@ -11,9 +11,8 @@ from random import Random
 from typing import NamedTuple
 
 from referee.position import Position
-from referee.sage.manners import NEARLY_OUT, Manner, Thrifty
 from referee.sage.plans import Planner
-from referee.sage.policy import Policy
+from referee.sage.policy import NEARLY_OUT, Manner, Policy, Thrifty
 from referee.worlds import World
 
 FIRST_SWAPS = 200

@@ -14,9 +14,8 @@ from referee.deals.dealing import next_seats
 from referee.deals.facts import rule_facts
 from referee.deals.scoring import Finish, score
 from referee.rules.plays import Rules
-from referee.sage.manners import Manner
 from referee.sage.plans import Planner
-from referee.sage.policy import Chance, Policy
+from referee.sage.policy import Chance, Manner, Policy
 
 BOMBS_OUT_OF_TURN = 0.3
 """How often a bomb is played out of turn when that is possible."""

@@ -11,11 +11,10 @@ from referee.position import Position
 from referee.rules.plays import Rules
 from referee.sage.endings import Endings
 from referee.sage.inference import Inference
-from referee.sage.manners import Scored
 from referee.sage.plans import planner_of
 from referee.sage.playouts import is_quick
-from referee.sage.search import Clock, Search
-from referee.sage.tree import Tree
+from referee.sage.policy import Scored
+from referee.sage.search import Clock, Search, Tree
 
 
 def run_out(rules: Rules, hand: int, codes: Sequence[int], decomposer: Decomposer, unseen: Unseen) -> int:

@@ -10,9 +10,9 @@ import grpc
 from referee.matches.connection import CloseCode
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
-from referee.plain import plain_line
 from referee.protocol import lazy
 from referee.protocol.reasons import Reason, Refused
+from referee.reading.plain import plain_line
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
 from referee.service.gate import Gate

@@ -14,8 +14,7 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
-from referee.protocol.messages import reader
-from referee.protocol.reasons import Reason, Refused
+from referee.protocol.reasons import Reason, Refused, reader
 from referee.service.gate import Gate
 from referee.service.meter import Meter
 from referee.service.peers import CallContext, PeerLimit

@@ -13,9 +13,9 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
-from referee import descriptors
 from referee.matches.auth import BotIdentity
 from referee.matches.lobby import Lobby
+from referee.processes import descriptors
 from referee.protocol.reasons import Reason, Refused
 from referee.service import sockets
 from referee.service.peers import CallContext, Peer, peer_at, peer_of

@@ -12,8 +12,7 @@ import grpc
 from referee.errors import LogClosed, LogQueryError
 from referee.matches.journal import Journal
 from referee.protocol import logs
-from referee.protocol.messages import Unreadable, readable
-from referee.protocol.reasons import Reason, Refused
+from referee.protocol.reasons import Reason, Refused, Unreadable, readable
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
 from referee.service.peers import CallContext, PeerLimit

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import grpc
 
-from referee.hosts import host_and_address
+from referee.net.addresses import host_and_address
 from referee.protocol.reasons import Reason, Refused
 
 CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"

@@ -8,16 +8,14 @@ from typing import Any, NamedTuple
 
 from referee.errors import ConnectionRefused
 from referee.matches.auth import BotIdentity
-from referee.matches.connection import CloseCode, Connection, Wants
+from referee.matches.connection import CloseCode, Connection, Pace, Wants
 from referee.matches.events import Notice
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.kinds import NoticeCode
 from referee.matches.lobby import Lobby
-from referee.matches.pace import Pace
 from referee.memo import Memo
 from referee.protocol.capabilities import bounds, lacks
-from referee.protocol.messages import readable
-from referee.protocol.reasons import Reason, Refused
+from referee.protocol.reasons import Reason, Refused, readable
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.ruleset.model import Ruleset
 from referee.service.peers import elsewhere

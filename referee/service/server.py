@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from referee.channel import SERVER_OPTIONS
-from referee.descriptors import raise_limit
 from referee.errors import ListenError
-from referee.loops import new_event_loop
 from referee.matches.auth import Authenticator
 from referee.matches.lobby import BEAT_SECONDS, Lobby
+from referee.net.channel import SERVER_OPTIONS
+from referee.processes.descriptors import raise_limit
+from referee.processes.loops import new_event_loop
 from referee.protocol import encode
 from referee.ruleset import DEFAULT, load_ruleset
 from referee.service import bots, logs, spectators, workers

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from referee.matches.connections import MAX_SESSIONS
 from referee.matches.journal import Journal, NoJournal
 from referee.matches.match import Signed
+from referee.net.tls import ServerTls
 from referee.service.meter import Meter
-from referee.tls import ServerTls
 
 if TYPE_CHECKING:
     from referee.service.begun import BegunAttempts

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Network
 from typing import Any, NamedTuple
 
-from referee import descriptors
+from referee.processes import descriptors
 from referee.service.peers import Peer, peer_at
 
 FILES = "/proc/self/fd"

@@ -12,8 +12,7 @@ import grpc
 from referee.matches.auth import Scope
 from referee.matches.lobby import Lobby
 from referee.matches.running import Match
-from referee.protocol.messages import Unreadable, readable
-from referee.protocol.reasons import Reason, Refused
+from referee.protocol.reasons import Reason, Refused, Unreadable, readable
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler, running_match, why_ended
 from referee.service.gate import Gate

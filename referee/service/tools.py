@@ -11,8 +11,7 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest as Request
 from grpc_health.v1.health_pb2 import HealthCheckResponse as Response
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from referee.protocol.messages import Unreadable, readable
-from referee.protocol.reasons import Reason, Refused
+from referee.protocol.reasons import Reason, Refused, Unreadable, readable
 from referee.service.calls import Calls, generic_handler
 from referee.service.peers import CallContext, PeerLimit
 

@@ -16,8 +16,7 @@ from referee.matches.lobby import STOPPED_BY_WORKER, Lobby
 from referee.matches.match import MatchSpec
 from referee.matches.running import Match
 from referee.protocol import requests
-from referee.protocol.messages import Unreadable, readable
-from referee.protocol.reasons import Reason, Refused
+from referee.protocol.reasons import Reason, Refused, Unreadable, readable
 from referee.ruleset import load_ruleset
 from referee.ruleset.model import Ruleset
 from referee.service.access import Access

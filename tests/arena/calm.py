@@ -14,9 +14,9 @@ from arena.play.matches.playing import Run, play
 from arena.play.rounds import advance
 from arena.store.models import Match, Round, Session, utc_now
 from arena.store.storage import Storage
-from referee.client import run_match
 from referee.matches.match import MatchSpec, SessionResult, SessionSpec, Update
-from referee.matches.resuming import finished_deals
+from referee.matches.tables import finished_deals
+from referee.net.client import run_match
 
 Attempts = Mapping[tuple[int, int, int], Sequence[int]]
 """For each round, table and session, the attempt in which each of its deals was dealt."""

@@ -28,10 +28,10 @@ from arena.trust.exports.write import export_lines
 from arena.webhooks import hooks
 from referee.cli.app import arena_group
 from referee.cli.later import Later
-from referee.client import RefereeStatus
 from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.match import Presence
+from referee.net.client import RefereeStatus
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from arena.host.settings import load_settings
 from arena.play.choosing import REST_SECONDS, Referees
-from referee.client import referee_status
 from referee.errors import NotBegun
+from referee.net.client import referee_status
 from referee.service import workers
 from referee.service.begun import BegunAttempts
 from referee.service.server import ServerOptions

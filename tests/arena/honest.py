@@ -25,7 +25,7 @@ from arena.core.parts import RESTORED_ABOVE
 from arena.errors import ArenaError
 from arena.host.settings import load_settings
 from arena.play.matches import playing
-from arena.play.rounds.closing import cancel
+from arena.play.rounds.planning import cancel
 from arena.queries.tournaments import list_tournaments
 from arena.results.luck.references import weigh_due
 from arena.results.ratings.rebuild import rebuild

@@ -28,10 +28,10 @@ from arena.operations.tournaments import Changed
 from arena.people.accounts import AccountInfo
 from arena.people.tokens import MadeToken, TokenInfo
 from arena.play.rounds.overview import TournamentShown
-from arena.queries.authors import LogLine, OwnDeal
 from arena.queries.board import Baselines
+from arena.queries.luck import References
+from arena.queries.ownbots import LogLine, OwnDeal
 from arena.queries.profiles import VersionPage
-from arena.queries.references import References
 from arena.queries.rulesets import RulesetLine
 from arena.queries.scoreboard import CrosstableMatrix, Scoreboard
 from arena.queries.sessions import PlayedMatch, PlayedSession
@@ -45,9 +45,8 @@ from arena.trust.verify.botlogs import Comparison
 from arena.web.app import ROUTERS
 from arena.web.doors import operations_in
 from arena.web.routing import PREFIX
-from referee.local.explain import Priced
 from referee.local.report import Report
-from referee.local.rewind import Answered
+from referee.local.rewind import Answered, Priced
 from tests.arena.everywhere import commands
 from tests.arena.shapes import Key, form, keys_of, objects_in, parts_of, title_of, worded
 from tests.arena.web.capabilities import NOT_ON_PAGES, ON_PAGES

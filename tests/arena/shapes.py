@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 
 from arena.jsonvalues import is_internal
-from referee.docstrings import field_docstrings
+from referee.reading.docstrings import field_docstrings
 
 SIMPLE = {
     str: "text",

@@ -34,9 +34,9 @@ from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import nobody_asked
 from arena.trust.exports.write import export_lines
 from arena.trust.verify import check_export
-from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
+from referee.net.client import referee_status
 from tests.arena.calm import Attempts, attempts_of, forget_begun, in_attempts, play_all
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT

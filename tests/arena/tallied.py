@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.ratings.apply import kind_of
 from arena.store.models import (
     FaultTally,

@@ -10,8 +10,8 @@ from arena.host.settings import Settings
 from arena.tournaments import creation, entry, lifecycle
 from arena.tournaments.referees import Answer, Ask, nobody_asked
 from arena.tournaments.roster import require_able
-from referee.client import RefereeStatus
 from referee.matches.match import Presence
+from referee.net.client import RefereeStatus
 from referee.v1 import bots_pb2
 from tests.arena.cli import assert_one_line, make_arena
 from tests.arena.fakes import ROOT

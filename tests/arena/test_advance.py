@@ -8,7 +8,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import StateError, TakenError
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.play.rounds.advance import advance, running_tournaments
 from arena.play.rounds.overview import pairings
 from arena.queries.leaderboards import leaderboard
@@ -276,7 +276,7 @@ def test_cancel_then_finished_matches_count_and_are_rated_and_no_others(cup: str
     def cancelled(route: int, spec: MatchSpec) -> Generator[SessionResult | DealsFinished | Progress]:
         sessions = play_by_table(route, spec)
         yield next(sessions)
-        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        planning.cancel(world.storage, ROOT, "cup", world.clock())
         yield from sessions
 
     world.play(world.messages.pop(0), cancelled)
@@ -304,7 +304,7 @@ def test_cancel_when_all_of_a_round_is_finished_then_the_round_is_closed_and_its
     world.advance(cup.id)
     for message in world.messages:
         world.play(message, play_by_table)
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     with world.storage.read() as tx:
         assert [round.state for round in tx.exec(select(Round))] == [RoundState.CLOSED]
     [bye] = [line for line in standings(world.storage, "cup") if not line.matches]
@@ -328,7 +328,7 @@ def test_cancelled_round_that_hides_its_ratings_is_found(
     cup = world.tournament(8)
     world.advance(cup.id)
     world.play(world.messages.pop(0), play_by_table)
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     assert told in problem(changed(lines_of(world), part, **change))
 
 

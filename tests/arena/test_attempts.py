@@ -13,7 +13,7 @@ from sqlmodel import select
 from arena.errors import LeaseLost, StorageError
 from arena.play.matches import attempts, leases, playing, storing
 from arena.play.matches.leases import Claim
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Match, MatchState, OpenDeal, Session
 from arena.store.records import lean_records
 from arena.store.storage import Storage, Transaction
@@ -307,7 +307,7 @@ def test_attempt_when_nobody_was_shown_a_card_then_it_does_not_count(
 def test_deals_when_the_tournament_is_cancelled_then_they_go(world: World, match_id: int) -> None:
     world.play(match_id, void_after(1))
     assert open_deals(world) == [(1, 1), (2, 1)]
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     assert open_deals(world) == []
 
 

@@ -18,7 +18,7 @@ from arena.leagues.membership import find_league
 from arena.people.accounts import create_account
 from arena.people.audit import Change, record
 from arena.people.tokens import create_token, revoke_token
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.queries.operator import ChangeQuery, changes
 from arena.results.ratings.rebuild import mend
 from arena.store.models import utc_now
@@ -55,7 +55,7 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
     lifecycle.pause(storage, ORA, "cup", now)
     lifecycle.resume(storage, ORA, "cup", now)
     entry.withdraw(storage, ANN, "cup", "ann/a", now)
-    closing.cancel(storage, ROOT, "cup", now)
+    planning.cancel(storage, ROOT, "cup", now)
     create_token(storage, ROOT, "worker-1", "worker", now)
     assert noted(storage)[9:] == [
         ("organiser ora", "tournament.create", "cup"),
@@ -99,7 +99,7 @@ def test_change_when_it_cannot_be_noted_then_it_is_not_made(world: World) -> Non
             text("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")
         )
     with pytest.raises(Exception, match="full"):
-        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        planning.cancel(world.storage, ROOT, "cup", world.clock())
     assert world.status().state == "running"
 
 
@@ -144,7 +144,7 @@ USES: dict[str, tuple[Use, Role]] = {
     "pause": (of(lifecycle.pause, "cup"), Role.ORGANISER),
     "resume": (of(lifecycle.resume, "cup"), Role.ORGANISER),
     "stop": (of(lifecycle.stop, "cup"), Role.ORGANISER),
-    "cancel": (of(closing.cancel, "cup"), Role.ORGANISER),
+    "cancel": (of(planning.cancel, "cup"), Role.ORGANISER),
     "token": (of(create_token, "w", "worker"), Role.OPERATOR),
     "token revoked": (of(revoke_token, "w"), Role.OPERATOR),
     "mend": (of(mend), Role.OPERATOR),

@@ -13,13 +13,13 @@ from arena.bots.journal import DatabaseJournal, read_log, readable_versions
 from arena.bots.versions import rotate_version, versions_for
 from arena.errors import SpecError, UnknownError
 from arena.host.settings import Settings
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Match, Session
 from arena.store.storage import Storage
-from referee import client
 from referee.errors import AddressError, LogClosed, LogQueryError
 from referee.matches.journal import BotDeal, DealQuery, Entry, EntryKind, LogQuery
 from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult
+from referee.net import client
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT
@@ -278,5 +278,5 @@ def test_fault_when_its_tournament_is_cancelled_then_it_is_void(world: World) ->
     with DatabaseJournal(world.storage, "here") as journal:
         journal.add(fault("cup/1/1/1", 1))
     assert void(world.storage) == []
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     assert void(world.storage) == ["cup/1/1/1 1 1"]

@@ -10,7 +10,7 @@ import pytest
 from sqlmodel import select
 
 from arena.host.settings import Settings
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Match, Round, Session, Tournament
 from arena.store.records import lean_records, names_and_points
 from arena.store.storage import Storage
@@ -177,7 +177,7 @@ def test_head_when_it_is_another_then_the_commitment_that_the_bot_was_sent_tells
 
 
 @pytest.mark.parametrize("signed", [True, False], ids=["signed", "lost"])
-@pytest.mark.parametrize("end", [lifecycle.stop, closing.cancel])
+@pytest.mark.parametrize("end", [lifecycle.stop, planning.cancel])
 def test_session_when_it_is_left_out_then_its_bots_miss_it(
     make_world: Callable[[], World], write: Write, end: Callable[..., object], signed: bool
 ) -> None:
@@ -187,7 +187,7 @@ def test_session_when_it_is_left_out_then_its_bots_miss_it(
     names = altered.register(8, owners=8)
     cup = altered.tournament_of(names, format="swiss", rounds=2, sessions=2, deals=2)
     altered.advance(cup.id)
-    if end == closing.cancel:
+    if end == planning.cancel:
         for match in altered.messages:
             altered.play(match, play_by_table)
     end(altered.storage, ROOT, "cup", altered.clock())

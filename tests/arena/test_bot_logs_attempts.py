@@ -13,7 +13,7 @@ import pytest
 from sqlmodel import select
 
 from arena.host.settings import Settings
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import OpenDeal
 from arena.store.storage import Storage, open_storage
 from arena.trust.verify.botlogs import BotLog, Comparison, compare, read_log
@@ -223,7 +223,7 @@ def test_session_when_it_was_being_played_at_the_cancellation_then_only_a_result
     world: World, match: int, bots: Bots, write: Write
 ) -> None:
     world.play(match, bots.play(2, told=0))
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     for found in compared(world, bots, write).values():
         assert found.problems == []
         assert [one.partition(": ")[2] for one in found.remarks] == [

@@ -16,8 +16,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.meetings import Met, crosstable
 from arena.queries.profiles import profile
-from arena.queries.verdicts import Verdict, VerdictKind, sentence, verdict, verdict_shown
-from arena.queries.versus import versus
+from arena.queries.versus import Verdict, VerdictKind, sentence, verdict, verdict_shown, versus
 from arena.results.strength.fitting import fit_due
 from arena.store.models import BotVersion, FaultTally, Rating, RatingChange, Seat, Session, StrengthPoint
 from referee.matches.kinds import FaultKind

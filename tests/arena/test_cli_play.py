@@ -12,14 +12,12 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from referee.cli.playgoing import Hopeless, now_and_then, slowest
-from referee.cli.playshow import show_report
+from referee.cli.playshow import Hopeless, now_and_then, show_report, slowest
 from referee.cli.starting import bot_command
-from referee.local.played import Fault, Played, Thought
 from referee.local.playing import PlayedSoFar
 from referee.local.programs import program
 from referee.local.report import Setting, report
-from referee.local.tally import Tally
+from referee.local.tally import Fault, Played, Tally, Thought
 from referee.matches.match import SessionResult
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from referee.cli.tables import GAP, FittedTable, in_pages, table
-from referee.cli.terminal import FittedBar
+from referee.cli.tables import GAP, FittedBar, FittedTable, in_pages, table
 
 LONG = f"{'o' * 39}/{'b' * 39}@12"
 """The longest name that a bot version can have."""

@@ -9,7 +9,7 @@ from sqlmodel import select
 from arena.cli.linefiles import pace_text
 from arena.host.settings import Settings
 from arena.store.models import Tournament
-from referee.records.files import LONGEST_LINE, deal_records
+from referee.records.reading import LONGEST_LINE, deal_records
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import play_by_table
 from tests.arena.world import World

@@ -16,12 +16,12 @@ from arena.bots import versions
 from arena.cli.watch import follow
 from arena.host.settings import load_settings
 from arena.play.matches.leases import Claim, claim, hand_back
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.play.rounds.waiting import obstacles
 from arena.tournaments import lifecycle
 from arena.tournaments.referees import Answer, Ask, asker, nobody_asked
-from referee.client import RefereeStatus
 from referee.matches.match import Presence
+from referee.net.client import RefereeStatus
 from tests.arena.consoles import log, on_both, text_of
 from tests.arena.fakes import ROOT
 from tests.arena.ports import deaf_address
@@ -36,7 +36,7 @@ def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_a
 
     After the last step the tournament is cancelled.
     """
-    doing: Iterator[Step] = iter([*steps, lambda: closing.cancel(world.storage, ROOT, "cup", world.clock())])
+    doing: Iterator[Step] = iter([*steps, lambda: planning.cancel(world.storage, ROOT, "cup", world.clock())])
 
     def tick() -> None:
         world.clock.move(2)
@@ -98,7 +98,7 @@ def cancelling(world: World, looks: int) -> Callable[[], None]:
 
     def tick() -> None:
         if next(left) == 0:
-            closing.cancel(world.storage, ROOT, "cup", world.clock())
+            planning.cancel(world.storage, ROOT, "cup", world.clock())
 
     return tick
 
@@ -399,7 +399,7 @@ def test_follow_for_scripts_tells_what_it_waits_for(world: World, capsys: pytest
 
     def tick() -> None:
         if next(looks) == 2:
-            closing.cancel(world.storage, ROOT, "cup", world.clock())
+            planning.cancel(world.storage, ROOT, "cup", world.clock())
 
     follow(world.storage, "cup", log(), tick=tick, as_json=True, now=world.clock, sleep=lambda _: None)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -15,9 +15,9 @@ from arena.play.rounds.preview import preview
 from arena.queries.leaderboards import leaderboard
 from arena.queries.ownbots import own_invitations
 from arena.tournaments import admission, changing, creation, entry, lifecycle
-from arena.tournaments.entrants import list_entrants
 from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import nobody_asked
+from arena.tournaments.roster import list_entrants
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
 from tests.arena.world import World

@@ -25,9 +25,9 @@ from arena.store.models import (
     Session,
     utc_now,
 )
-from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
+from referee.net.client import referee_status
 from tests.arena.fakes import ROOT
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
 from tests.arena.waiting import DEADLINE, wait_for

@@ -10,7 +10,7 @@ from arena.core.canonical import decision_digest
 from arena.core.corrections import Kind
 from arena.errors import ArenaError, SpecError, StateError, TakenError
 from arena.host.settings import Settings
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.queries import scoreboard
 from arena.queries.scoreboard import StandingLine
 from arena.results.ratings.rebuild import rebuild
@@ -270,7 +270,7 @@ def test_correction_when_it_makes_no_sense_then_one_line_says_why(world: World) 
 
 def test_tournament_when_it_was_cancelled_before_it_was_locked_then_it_has_no_results(world: World) -> None:
     creation.create(world.storage, ROOT, world.spec(world.register(4), confirm=True), world.clock())
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     with pytest.raises(StateError, match="tournament cup was never locked: it has no results"):
         confirm(world)
 

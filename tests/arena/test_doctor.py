@@ -20,7 +20,7 @@ from arena.running.doctor import damage_of, descriptors_for, disk, examine
 from arena.running.findings import UNWRITABLE, Finding
 from arena.store import migrations
 from arena.store.models import utc_now
-from referee.client import RefereeStatus
+from referee.net.client import RefereeStatus
 from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter

@@ -14,7 +14,7 @@ from arena.errors import StateError, TakenError
 from arena.leagues import applying, membership
 from arena.leagues.seasons import start_season
 from arena.play.matches.leases import claim, hand_back
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.results.ratings.rebuild import mend, rebuild
 from arena.store.models import (
     Entrant,
@@ -101,7 +101,7 @@ def check_cancelled_while_void(world: World, postgres: Postgres, act: Callable[[
         cancelled: list[Future[object]] = []
 
         def cancel() -> None:
-            cancelled.append(others.submit(closing.cancel, world.storage, ROOT, "cup", world.clock()))
+            cancelled.append(others.submit(planning.cancel, world.storage, ROOT, "cup", world.clock()))
             wait_for(lambda: cancelled[0].done() or is_locked_out(postgres))
 
         with once_at("UPDATE tournaments SET commitment", cancel):

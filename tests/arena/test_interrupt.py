@@ -47,7 +47,7 @@ LOSES = """
 import signal, sys, time
 from referee import cli
 from referee.cli import app
-from referee.interrupts import unwound_on_signals
+from referee.processes.interrupts import unwound_on_signals
 
 class Lost:
     def __del__(self):

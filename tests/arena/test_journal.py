@@ -31,11 +31,11 @@ from arena.people import tokens
 from arena.people.tokens import DatabaseAuthenticator
 from arena.store.models import BotLogEntry
 from arena.store.storage import Storage
-from referee import client
 from referee.cli.botlog import lines_of
 from referee.errors import LogClosed, LogQueryError, RefereeUnavailable
 from referee.matches.auth import Scope
 from referee.matches.journal import KEPT, Entry, EntryKind, LogEntry, LogQuery
+from referee.net import client
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT, Clock

@@ -33,9 +33,8 @@ from arena.core.luck import (
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries.highlights import HighlightQuery, find_deals
-from arena.queries.luck import entrants_luck
+from arena.queries.luck import deal_luck, entrants_luck, references, session_luck
 from arena.queries.profiles import profile
-from arena.queries.references import deal_luck, references, session_luck
 from arena.queries.sessions import shown_deals
 from arena.results.luck.references import matches_wait, weigh_due
 from arena.results.ratings.rebuild import mend, rebuild
@@ -58,12 +57,12 @@ from arena.store.models import (
 )
 from arena.store.records import pack_records, unpack_records
 from arena.store.storage import Storage
-from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
+from arena.tournaments.roster import EntrantInfo, list_entrants
 from arena.trust.verify import check_export, unproven
 from arena.trust.verify import references as references_checked
 from arena.trust.verify.report import LEFT_OUT
-from referee.deals.succession import Setup
+from referee.deals.session import Setup
 from referee.reference.values import PIECES, REFERENCE, record_values
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of

@@ -9,7 +9,7 @@ from arena.errors import LeaseLost, StateError
 from arena.play.matches import leases, storing
 from arena.play.matches.leases import Claim
 from arena.play.matches.playing import Run
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.queries.leaderboards import leaderboard
 from arena.store.models import Match, MatchState, Seat, Session
 from arena.tournaments import lifecycle
@@ -238,7 +238,7 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         try:
             yield session_result(spec, spec.sessions[0])
-            closing.cancel(world.storage, ROOT, "cup", world.clock())
+            planning.cancel(world.storage, ROOT, "cup", world.clock())
             world.clock.move(LEASE.total_seconds() / 2)
             yield Progress(0, 2, ())
             pytest.fail("it went on after its lease was gone")
@@ -255,13 +255,13 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
 def test_cancel_when_rounds_are_unfinished_then_they_are_not_rated_and_nothing_goes_on(
     world: World, match_id: int
 ) -> None:
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     world.messages.clear()
     world.advance(world.status().id)
     assert world.messages == []
     assert not world.play(match_id)
     with pytest.raises(StateError, match="cancelled already"):
-        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        planning.cancel(world.storage, ROOT, "cup", world.clock())
     with pytest.raises(StateError, match="cannot be started"):
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 

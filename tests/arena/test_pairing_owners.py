@@ -14,8 +14,7 @@ from arena.core.formats import FORMATS, Setup
 from arena.core.formats.continuous import Closeness, Waiting, continuous
 from arena.core.formats.swiss import swiss
 from arena.core.pairing import History, Pairing
-from arena.core.pairing.owners import most_tables, parted
-from arena.core.pairing.search import COOL, Costs
+from arena.core.pairing.search import COOL, Costs, most_tables, parted
 from arena.errors import SpecError
 from tests.arena.pairing_bounds import FIELDS, random_field, repeats, same_owner
 

@@ -7,7 +7,7 @@ import pytest
 from arena.errors import StateError, UnknownError
 from arena.play.matches import playing
 from arena.play.matches.playing import Run, never_held
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import MatchState
 from arena.tournaments import creation, entry, lifecycle
 from arena.tournaments.referees import nobody_asked
@@ -188,7 +188,7 @@ def test_pause_when_a_referee_refuses_meanwhile_then_resuming_tries_again(
 def test_cancel_when_sessions_are_played_then_whole_ones_stay_and_no_other_is_stored(
     world: World, match_id: int
 ) -> None:
-    referee = Referee(s2=lambda: closing.cancel(world.storage, ROOT, "cup", world.clock()))
+    referee = Referee(s2=lambda: planning.cancel(world.storage, ROOT, "cup", world.clock()))
     play(world, match_id, referee)
     assert referee.left
     assert (world.status().state, world.status().sessions_done) == ("cancelled", 2)
@@ -217,7 +217,7 @@ def _bring_to(world: World, state: str) -> None:
     if state == "paused":
         pause(world)
     elif state == "cancelled":
-        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        planning.cancel(world.storage, ROOT, "cup", world.clock())
     elif state == "finished":
         world.finish(cup.id)
     elif state == "failed":
@@ -236,7 +236,7 @@ def test_paused_tournament_when_started_or_cancelled_then_it_is_resumed_only_by_
     _bring_to(world, "paused")
     with pytest.raises(StateError, match="tournament cup is paused; it cannot be started; resume it"):
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
-    assert closing.cancel(world.storage, ROOT, "cup", world.clock()).state == "cancelled"
+    assert planning.cancel(world.storage, ROOT, "cup", world.clock()).state == "cancelled"
 
 
 def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:

@@ -12,8 +12,8 @@ from rich.table import Table
 from arena.host.logs import JsonFormatter, TextFormatter
 from arena.host.settings import Settings
 from referee.cli.output import console, print_json, say, show
-from referee.cli.terminal import PlainConsole
-from referee.plain import plain, plain_line
+from referee.cli.tables import PlainConsole
+from referee.reading.plain import plain, plain_line
 from tests.arena.cli import make_arena
 
 CORPUS = {

@@ -13,15 +13,15 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import InternalError
 from sqlmodel import col, select
 
-from arena.queries import faults, highlights, histories, leaderboards, luck, matches, references
-from arena.queries.authors import deals_for
+from arena.queries import faults, highlights, histories, leaderboards, luck, matches
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
+from arena.queries.names import search
 from arena.queries.now import on_now
 from arena.queries.operator import work
+from arena.queries.ownbots import deals_for
 from arena.queries.profiles import profile
-from arena.queries.search import search
 from arena.queries.tournaments import ended_of, last_finished
 from arena.queries.versus import versus
 from arena.results.luck.references import weigh_due
@@ -124,7 +124,7 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
         world.storage, highlights.HighlightQuery(HighlightKind.SWING, bot=BOT)
     ),
     "luck of entrants": luck_of_entrants,
-    "luck of a session": lambda world: references.session_luck(world.storage, "cup", 1, 1, 1),
+    "luck of a session": lambda world: luck.session_luck(world.storage, "cup", 1, 1, 1),
     "rounds that wait for a reference": lambda world: weigh_due(world.storage, world.clock, monotonic),
 }
 

@@ -26,10 +26,10 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.referees import Answer, ask_referees, nobody_asked
 from arena.trust.exports.write import export_lines, export_records
 from arena.trust.verify import check_export
-from referee.client import KeptChannels, RefereeStatus
 from referee.errors import AttemptsBegun, RefereeUnavailable
 from referee.matches.journal import LogQuery
 from referee.matches.match import Presence
+from referee.net.client import KeptChannels, RefereeStatus
 from referee.service.begun import BegunAttempts
 from referee.service.server import ServerOptions
 from tests.arena.calm import attempts_of, forget_begun, in_attempts, play_all

@@ -13,11 +13,11 @@ from arena.running.certificates import SOON
 from arena.running.doctor import examine
 from arena.running.findings import Finding, Level
 from arena.store.models import utc_now
-from referee import tls
 from referee.bot.program import tls_of_environment
-from referee.client import KeptChannels, referee_status
+from referee.net import tls
+from referee.net.client import KeptChannels, referee_status
+from referee.net.tls import ClientTls, FromFiles
 from referee.service.server import ServerOptions
-from referee.tls import ClientTls, FromFiles
 from tests.arena.ports import free_address
 from tests.arena.running import running_arena
 from tests.arena.test_settings import Made, made

@@ -22,8 +22,8 @@ from arena.tournaments.referees import nobody_asked
 from arena.trust.verify import check_export, compare, read_log, sessions_in
 from referee.bot.client import BotClient
 from referee.bot.sessionlog import SessionLog
-from referee.client import run_match
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, Update
+from referee.net.client import run_match
 from referee.service.begun import BegunAttempts
 from referee.service.server import ServerOptions
 from tests.arena.cli import Arena, assert_one_line, make_arena

@@ -16,8 +16,8 @@ from arena.tournaments import creation, entry
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.roster import MOST_NAMED, absence, roster
 from arena.tournaments.warnings import different_rounds, list_warnings, plan_warnings
-from referee.client import RefereeStatus
 from referee.matches.match import Presence
+from referee.net.client import RefereeStatus
 from referee.v1 import bots_pb2, cards_pb2
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT

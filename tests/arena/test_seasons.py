@@ -13,7 +13,7 @@ from arena.host.settings import Settings
 from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
 from arena.play.broker import RUN_MATCH
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.play.rounds.batches import everyone
 from arena.play.tasks import Tasks
 from arena.store.models import Season, Tournament, TournamentState
@@ -195,7 +195,7 @@ def test_season_when_a_tournament_is_cancelled_then_the_places_are_those_of_its_
 ) -> None:
     league.world.clock.now = START
     league.tick()
-    closing.cancel(league.world.storage, ROOT, "winter-1-first", START)
+    planning.cancel(league.world.storage, ROOT, "winter-1-first", START)
     league.beat()
     assert league.season().finished_at == START
     assert members(league.week(2)) == [names(0, 1, 2, 4), names(3, 5, 6, 7), []]

@@ -23,7 +23,7 @@ from arena.play.messages import wake
 from arena.running.doctor import examine
 from arena.store.models import utc_now
 from arena.store.storage import migrate_storage, open_storage
-from referee.tls import ClientTls, ServerTls
+from referee.net.tls import ClientTls, ServerTls
 
 
 @pytest.fixture(autouse=True)

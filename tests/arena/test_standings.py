@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from arena.core.duplicate import PlayedSession
 from arena.core.formats import FORMATS
-from arena.core.ranking import BY_SCORE, Criteria, MatchOutcome, Standing, match_scores, ranked, results_of
-from arena.core.sums import Pair, Sums
+from arena.core.ranking import (
+    BY_SCORE,
+    Criteria,
+    MatchOutcome,
+    Pair,
+    Standing,
+    Sums,
+    match_scores,
+    ranked,
+    results_of,
+)
 from arena.queries.scoreboard import StandingLine, certainty
 
 

@@ -13,13 +13,13 @@ from arena.core.duplicate import deal_scores
 from arena.core.elo import spread
 from arena.core.formats import FORMATS
 from arena.core.ranking import Standing
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.queries.scoreboard import crosstable, standings
 from arena.results.ratings.rebuild import mend, rebuild
 from arena.results.standings.outcomes import outcomes, played_deals
 from arena.store.models import Match, Round, RoundState, Seat, Tournament
 from arena.tournaments import entry
-from arena.tournaments.entrants import list_entrants
+from arena.tournaments.roster import list_entrants
 from benchmarks.continuous import counted
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT
@@ -116,7 +116,7 @@ def test_standings_when_a_tournament_goes_on_then_they_are_what_all_sessions_com
         if number % 3 == 2:
             check(world)
     if end == "cancel":
-        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        planning.cancel(world.storage, ROOT, "cup", world.clock())
     check(world)
     assert rebuild(world.storage).problem is None
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlmodel import col, func, select
 
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Entrant, Match, MatchState, Round, Tournament
 from arena.tournaments import entry
 from benchmarks.continuous import counted
@@ -62,7 +62,7 @@ def test_status_when_a_tournament_goes_on_then_it_is_what_all_rows_come_to(
         world.advance(cup)
         check(world)
     if end == "cancel":
-        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        planning.cancel(world.storage, ROOT, "cup", world.clock())
         check(world)
     assert world.status().state == ("cancelled" if end == "cancel" else "finished")
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength.counts import Array, Counts, Kind, groups_of
+from arena.results.strength.equations import Graph, Matrices
 from arena.results.strength.fit import fit_counts
-from arena.results.strength.graph import Graph
-from arena.results.strength.matrices import Matrices
 from arena.results.strength.ranges import places
 from arena.results.strength.scale import HELD, figure
 from arena.results.strength.sums import Scored, Sums, scored
@@ -102,7 +101,7 @@ def related_by(lines: Sequence[Sequence[int]], bots: int) -> Array:
 def test_posterior_when_spread_and_gain_are_known_then_it_is_that_of_the_joint_distribution(
     tau: float, g: float, lines: Sequence[Sequence[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.results.strength.matrices.SHARES", (0.5,))
+    monkeypatch.setattr("arena.results.strength.equations.SHARES", (0.5,))
     rng = np.random.default_rng(1)
     world = synthetic(rng, 7, 1.0, 0.5)
     tables = [(0, 1, 2), (0, 1, 3), (4, 5, 6), (0, 1, 2), (2, 3, 4), (5, 1, 6)]
@@ -234,6 +233,6 @@ def test_what_is_said_of_intervals_is_what_the_trials_came_to() -> None:
 
 def test_fits_when_they_are_computed_then_they_take_one_thread() -> None:
     named = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    program = "import os, arena.results.strength.matrices; print(len(os.listdir('/proc/self/task')))"
+    program = "import os, arena.results.strength.equations; print(len(os.listdir('/proc/self/task')))"
     ended = subprocess.run([sys.executable, "-c", program], env=named, check=True, capture_output=True)
     assert int(ended.stdout) == 1

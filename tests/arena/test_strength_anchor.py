@@ -8,11 +8,10 @@ from arena.actors import Actor, Role
 from arena.errors import NotAllowed, StateError, UnknownError
 from arena.queries.leaderboards import leaderboard
 from arena.queries.operator import ChangeQuery, changes
-from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.fitting import fit_due
-from arena.results.strength.pools import are_fitted
+from arena.results.strength.pools import add_baselines, are_fitted, list_baselines, remove_baselines
 from arena.results.strength.ranges import above_anchor
 from arena.results.strength.sums import Scored, Sums
 from arena.store.models import Strength, StrengthFit, StrengthPoint

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from arena.core.duplicate import PlayedSession, leaver_of
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength import fit as fitting
 from arena.results.strength.ahead import finishing_ahead
 from arena.results.strength.counts import Counts

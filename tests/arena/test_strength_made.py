@@ -12,7 +12,7 @@ from sqlmodel import col, delete, select
 
 from arena.core.duplicate import PlayedSession
 from arena.core.luck import UNIT, expected
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.luck.references import weigh_due
 from arena.results.ratings.rebuild import mend, rebuild
 from arena.results.strength.counts import Array, Counts

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import fit_counts
 from arena.results.strength.fitting import counts_of
@@ -17,7 +17,7 @@ from tests.arena.world import World
 @pytest.fixture(autouse=True)
 def every_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the fit leave out no spread, however small its weight."""
-    monkeypatch.setattr("arena.results.strength.matrices.NEGLIGIBLE", 0.0)
+    monkeypatch.setattr("arena.results.strength.equations.NEGLIGIBLE", 0.0)
 
 
 def agree(kinds: list[Counts]) -> None:

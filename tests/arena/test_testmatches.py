@@ -18,9 +18,9 @@ from arena.store.models import BotVersion, Entrant, HighlightKind
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.testmatches import start_test_match
-from referee.client import RefereeStatus
 from referee.errors import RulesetError
 from referee.matches.match import Presence
+from referee.net.client import RefereeStatus
 from tests.arena.cli import Result, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.running import running_arena

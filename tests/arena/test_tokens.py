@@ -20,10 +20,10 @@ from arena.people.tokens import DatabaseAuthenticator, hash_token
 from arena.store.models import Token
 from arena.store.storage import Storage
 from referee.bot.client import BotClient
-from referee.client import referee_status, run_match
 from referee.errors import RefereeUnavailable, TokenExpired
 from referee.matches.auth import Scope
 from referee.matches.match import MatchBot, SessionResult
+from referee.net.client import referee_status, run_match
 from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena

@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.play.rounds import preview as previews
 from arena.queries.scoreboard import standings
 from arena.store.models import Tournament
@@ -37,7 +37,7 @@ def test_create_when_no_seed_is_given_then_each_has_its_own(world: World) -> Non
         for name in ("one", "two")
     ]
     assert made[0].seed_hash != made[1].seed_hash
-    ended = closing.cancel(world.storage, ROOT, "one", world.clock())
+    ended = planning.cancel(world.storage, ROOT, "one", world.clock())
     assert ended.seed is not None
     assert seed_hash(bytes.fromhex(ended.seed)) == ended.seed_hash
 
@@ -186,7 +186,7 @@ def test_start_when_it_runs_already_then_that_is_said(world: World) -> None:
 
 
 def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
-    for command in (partial(lifecycle.start, ask=nobody_asked), closing.cancel):
+    for command in (partial(lifecycle.start, ask=nobody_asked), planning.cancel):
         with pytest.raises(UnknownError, match="no tournament 'cap'"):
             command(world.storage, ROOT, "cap", world.clock())
     with pytest.raises(UnknownError, match="no tournament 'cap'"):

@@ -226,7 +226,7 @@ def _require_running(process: subprocess.Popen[bytes]) -> None:
 @pytest.mark.parametrize("redirected", ["| :", ">/dev/full 2>&1"])
 def test_program_when_its_output_cannot_be_written_then_it_goes_on(redirected: str, tmp_path: Path) -> None:
     program = (
-        "import logging, sys\nfrom referee.closed import outlast_readers\noutlast_readers()\n"
+        "import logging, sys\nfrom referee.processes.closed import outlast_readers\noutlast_readers()\n"
         "logging.warning('lost')\nprint('x' * 99999)\nprint(flush=True)\nopen(sys.argv[1], 'w').write('done')"
     )
     script = f'{{ "$@" 2>&1; echo $? >status; }} {redirected}'

@@ -20,7 +20,7 @@ from sqlmodel import select
 
 from arena.core.canonical import json_line
 from arena.host.settings import load_settings
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Round, Session, SessionRecords, Tournament
 from arena.tournaments import lifecycle
 from arena.trust.verify import check_export, check_links, matches, unproven
@@ -298,7 +298,7 @@ def test_export_of_a_cancelled_tournament_is_right(world: World) -> None:
     started = world.tournament(8)
     world.advance(started.id)
     world.play(world.messages[0], play_by_table)
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     report = check(lines_of(world))
     assert (report.problem, report.state, report.deals) == (None, "cancelled", 6)
 

@@ -22,7 +22,7 @@ from arena.trust.keys import register_key
 from arena.trust.verify import check_export, compare, read_log, sessions_in
 from referee.bot.evidence import FORMAT, SHORT
 from referee.matches.match import MatchSpec, Progress, SessionResult
-from referee.records.files import LONGEST_LINE
+from referee.records.reading import LONGEST_LINE
 from referee.records.results import shown_digest
 from referee.signing import SigningKey
 from tests.arena.cli import make_arena

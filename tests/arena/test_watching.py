@@ -8,7 +8,7 @@ import grpc
 from arena.bots import versions
 from arena.people import tokens
 from arena.store.models import utc_now
-from referee.client import referee_status
+from referee.net.client import referee_status
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.arena.fakes import ROOT
 from tests.arena.running import RunningArena, running_arena

@@ -24,7 +24,7 @@ from arena.errors import ArenaError, NotAllowed, StateError, TooMany
 from arena.host.settings import Settings, load_settings
 from arena.people import accounts
 from arena.people.acting import actor_of
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Account, BotVersion, Entrant, Seat, Session, Webhook, WebhookDelivery
 from arena.tournaments import creation, entry, lifecycle
 from arena.tournaments.referees import nobody_asked
@@ -138,7 +138,7 @@ def test_bot_when_it_asks_to_enter_then_that_is_told(world: World, settings: Set
     ann = Actor(Role.AUTHOR, "anna", frozenset({"ann"}))
     entry.enter(world.storage, ann, "cup", "ann/a", world.clock(), nobody_asked)
     lifecycle.lock(world.storage, ROOT, "cup", world.clock())
-    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    planning.cancel(world.storage, ROOT, "cup", world.clock())
     assert [(one["type"], one["data"]) for one in told(world)] == [
         ("entry.asked", {"tournament": "cup", "bot": "ann/a@1", "asked_by": "anna"}),
         ("tournament.cancelled", {"tournament": "cup"}),

@@ -16,7 +16,7 @@ from arena.errors import BrokerError
 from arena.host.processes import Supervisor
 from arena.host.settings import Settings, load_settings
 from arena.play.messages import make_app, wake
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Match, MatchState, utc_now
 from arena.webhooks import hooks
 from tests.arena.databases import open_new
@@ -108,7 +108,7 @@ def test_cancel_when_matches_are_running_then_the_worker_lets_go(
     world.tournament(8)
     run(supervisor, "slow-worker", "beat")
     wait(supervisor, lambda: world.status().sessions_done >= 1)
-    cancelled = closing.cancel(world.storage, ROOT, "cup", world.clock())
+    cancelled = planning.cancel(world.storage, ROOT, "cup", world.clock())
     assert cancelled.state == "cancelled"
     world.tournament(8, name="next")
     wait(supervisor, lambda: world.status("next").sessions_done >= 1)

@@ -6,8 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from referee.deals.deal import Deal
+from referee.deals.session import Legacy, setup
 from referee.deals.shuffle import deal_seed
-from referee.deals.succession import Legacy, setup
 from referee.describe import describe
 from referee.records.random_play import random_records
 from referee.records.record import DIRECTIONS

@@ -12,17 +12,17 @@ import grpc
 
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient
-from referee.channel import async_channel
-from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, LogEntry, LogQuery
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.net.channel import async_channel
+from referee.net.client import run_match
+from referee.net.tls import ClientTls
 from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions, serve
-from referee.tls import ClientTls
 from referee.v1 import bots_pb2, bots_pb2_grpc, spectators_pb2, spectators_pb2_grpc
 
 WORKER_TOKEN = "worker-token-of-tests"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.addresses import read_addresses, split
 from referee.errors import AddressError
+from referee.net.addresses import read_addresses, split
 
 
 @pytest.mark.parametrize(

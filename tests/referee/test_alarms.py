@@ -1,6 +1,6 @@
 """Tests for the queue of alarms."""
 
-from referee.matches.alarms import Alarms
+from referee.matches.clock import Alarms
 
 
 def test_due_when_the_time_has_come_then_the_earliest_comes_first_and_each_once() -> None:

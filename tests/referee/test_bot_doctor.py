@@ -9,12 +9,12 @@ import pytest
 
 from referee.bot.diagnosis import Answer, check_token, compare_clocks, examine, judge_sessions
 from referee.cli.app import run
-from referee.client import read_log
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry, LogQuery
+from referee.net.client import read_log
+from referee.net.tls import ClientTls
+from referee.net.unreached import PAGES
 from referee.protocol.reasons import Failure, Reason
-from referee.tls import ClientTls
-from referee.unreached import PAGES
 from tests.referee.support import lowest, referee, sdk_bots
 from tests.referee.test_server_tls import World, options, world
 

@@ -15,7 +15,7 @@ from referee.bot import Answer, Turn
 from referee.check import check
 from referee.check.desk import Desk
 from referee.check.scenarios.pings import ping, pongs
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import BotSession
 from referee.check.wording import due
 from referee.v1 import bots_pb2

@@ -9,9 +9,9 @@ import grpc
 import pytest
 
 from referee.bot.client import BotClient
-from referee.client import referee_status
 from referee.errors import ConnectionRefused
 from referee.matches.journal import EntryKind
+from referee.net.client import referee_status
 from referee.protocol.reasons import Reason, read_failure
 from referee.v1 import bots_pb2
 from tests.referee.several import arena_of, local, play, until

@@ -14,7 +14,7 @@ from referee.bot.client import BotClient
 from referee.check.desk import Desk
 from referee.check.scenarios.connection import resume, shutdown
 from referee.check.scenarios.pings import ping, pongs
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import BotSession, quiet
 from referee.check.stream import Switchboard
 from referee.check.wording import due

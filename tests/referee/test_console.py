@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from referee.console import ROUTINE, UtcFormatter, last_words
+from referee.processes.console import ROUTINE, UtcFormatter, last_words
 
 
 def line(level: int) -> str:

@@ -12,11 +12,11 @@ from referee.deals.dealing import (
     CLOCKWISE,
     deal_cards,
     highest_card,
+    instant_winner,
     lowest_card,
     seats_after,
     take_leftover,
 )
-from referee.deals.instant import instant_winner
 from referee.deals.shuffle import shuffle
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset

@@ -13,8 +13,8 @@ from referee.matches.events import SeatForfeited, SessionEnded, Turn
 from referee.matches.journal import EntryKind
 from referee.matches.kinds import SessionEnd
 from referee.matches.match import Limits, MatchSpec, SessionResult
-from referee.matches.resuming import finished_deals
 from referee.matches.running import Match
+from referee.matches.tables import finished_deals
 from referee.records.replay import Replayer
 from tests.referee.harness import FakeBot, Harness, four, started
 from tests.referee.support import check_records, full_records, match_spec

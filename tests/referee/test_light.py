@@ -33,7 +33,7 @@ for name in [name for name in sys.modules if name.partition(".")[0] in BLOCKED]:
 sys.meta_path.insert(0, Blocked())
 """
 LOAD_ALL = """
-import referee.bot, referee.check, referee.client, referee.position, referee.service.server
+import referee.bot, referee.check, referee.net.client, referee.position, referee.service.server
 from referee.cli import app, bot
 for command in (*app.COMMANDS, *bot.COMMANDS):
     command.real

@@ -14,9 +14,8 @@ from referee.matches.journal import EntryKind
 from referee.matches.kinds import SessionEnd
 from referee.matches.lobby import BEAT_SECONDS
 from referee.matches.match import DealsFinished, Limits, MatchSpec
-from referee.matches.resuming import finished_deals
 from referee.matches.table import Table
-from referee.matches.tables import FAILING, MAX_VOIDED
+from referee.matches.tables import FAILING, MAX_VOIDED, finished_deals
 from tests.referee.harness import FakeBot, Harness, four, started
 from tests.referee.support import check_records, match_spec
 

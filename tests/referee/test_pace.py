@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from referee.bot import Play, Turn
+from referee.matches.connection import CAUTION, Pace
 from referee.matches.match import Limits
-from referee.matches.pace import CAUTION, Pace
 from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
 
 

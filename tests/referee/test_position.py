@@ -16,11 +16,9 @@ import referee.position
 from referee.bot.turn import Turn
 from referee.deals.action import Stage
 from referee.deals.deal import Deal
-from referee.deals.dealing import has_all_twos, highest_card, is_last_card, lead_card
-from referee.deals.instant import instant_winner
-from referee.deals.session import Session
+from referee.deals.dealing import has_all_twos, highest_card, instant_winner, is_last_card, lead_card
+from referee.deals.session import Session, lowest_leads
 from referee.deals.state import DealState
-from referee.deals.succession import lowest_leads
 from referee.errors import IllegalHere, PlayError, PositionError, UnknownCards
 from referee.local.view import LocalView, turn_of
 from referee.matches import events

@@ -6,12 +6,12 @@ import pytest
 
 from referee.bot.client import BotClient
 from referee.bot.diagnosis import examine
-from referee.client import referee_status
-from referee.environment import environment_for_bots
 from referee.errors import RefereeUnavailable
-from referee.proxies import is_near, proxy_to
-from referee.tls import ClientTls
-from referee.unreached import UNTRUSTED, why_unreached
+from referee.net.addresses import is_near, proxy_to
+from referee.net.client import referee_status
+from referee.net.tls import ClientTls
+from referee.net.unreached import UNTRUSTED, why_unreached
+from referee.processes.environment import environment_for_bots
 from tests.referee.proxy import connect_proxy
 from tests.referee.support import DEADLINE, OPTIONS, WORKER_TOKEN, lowest, referee
 from tests.referee.test_server_tls import World, options, world

@@ -7,9 +7,8 @@ from random import Random
 import pytest
 
 from referee.deals.deal import Deal, Stage
-from referee.deals.session import Session
+from referee.deals.session import Session, Setup, legacy, setup
 from referee.deals.shuffle import deal_seed, words
-from referee.deals.succession import Setup, legacy, setup
 from referee.records.random_play import play_randomly
 from referee.records.record import deal_record
 from referee.reference.values import (

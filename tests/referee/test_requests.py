@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.json_format import ParseDict
 
 from referee.deals.action import Forfeit
-from referee.deals.succession import Legacy
+from referee.deals.session import Legacy
 from referee.errors import LogQueryError, MatchRefused
 from referee.matches.journal import EntryKind, LogEntry, LogQuery
 from referee.matches.match import DealsFinished, Finished, Limits, Progress, Rated

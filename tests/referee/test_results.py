@@ -10,7 +10,7 @@ import pytest
 from referee.deals.session import Session
 from referee.matches.events import SessionEnded, SessionStarted
 from referee.matches.match import MatchSpec, SessionResult
-from referee.matches.resuming import finished_deals
+from referee.matches.tables import finished_deals
 from referee.records.random_play import play_randomly
 from referee.records.record import MEASURED, deal_json, deal_text
 from referee.records.results import (

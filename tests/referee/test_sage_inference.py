@@ -12,10 +12,10 @@ from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 from referee.sage.inference import Decision, Inference, decisions
-from referee.sage.manners import Scored, Thrifty
 from referee.sage.plans import planner_of
 from referee.sage.playouts import is_quick
-from referee.sage.tree import FIRST, Tree
+from referee.sage.policy import Scored, Thrifty
+from referee.sage.search import FIRST, Tree
 
 RULES = compile_ruleset(load_ruleset("chinese"))
 ALL = {name: compile_ruleset(load_ruleset(name)) for name in preset_names()}

@@ -5,9 +5,9 @@ import asyncio
 import grpc
 import pytest
 
-from referee.client import referee_status
 from referee.errors import MatchRefused
 from referee.matches.match import Limits, Presence
+from referee.net.client import referee_status
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions

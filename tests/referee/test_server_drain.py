@@ -8,10 +8,10 @@ import threading
 import grpc
 import pytest
 
-from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.auth import BotIdentity
 from referee.matches.match import Limits, SessionResult
+from referee.net.client import referee_status
 from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions, Services
 from referee.v1 import bots_pb2

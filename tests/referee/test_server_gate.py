@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee import descriptors
-from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
+from referee.net.client import referee_status
+from referee.processes import descriptors
 from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.service import sockets, spectators
 from referee.service.server import ServerOptions

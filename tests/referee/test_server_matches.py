@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from referee.bot import Play, Turn
-from referee.client import hold_match, run_match
 from referee.deals.action import OnForfeit
 from referee.errors import AttemptsBegun, MatchRefused, NotBegun, RefereeUnavailable
 from referee.matches.match import Attempt, Limits, Progress, SessionResult
+from referee.net.client import hold_match, run_match
 from referee.service.begun import BegunAttempts
 from referee.service.server import ServerOptions
 from tests.referee.support import (

@@ -10,9 +10,9 @@ from dataclasses import replace
 import grpc
 import pytest
 
-from referee.client import referee_status
 from referee.matches.broadcast import BACKLOG, Spectator
 from referee.matches.match import Limits
+from referee.net.client import referee_status
 from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.service import spectators
 from referee.service.server import ServerOptions

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from referee.client import referee_status
 from referee.errors import TokenRefused
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, Presence
+from referee.net.client import referee_status
 from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.service.server import ServerOptions
 from tests.referee.support import (
@@ -64,7 +64,7 @@ async def test_status_when_the_token_does_not_allow_it_then_it_is_refused(token:
 
 @pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN, "bot-1"])
 async def test_run_match_when_the_token_is_no_workers_then_it_is_refused(token: str) -> None:
-    from referee.client import run_match
+    from referee.net.client import run_match
 
     async with referee() as address:
         with pytest.raises(TokenRefused, match="not a worker's token"):

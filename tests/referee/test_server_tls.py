@@ -10,13 +10,13 @@ import grpc
 import pytest
 
 from referee.bot.client import BotClient
-from referee.channel import async_channel
-from referee.client import read_log, referee_status
 from referee.errors import ListenError, RefereeUnavailable
 from referee.matches.journal import LogQuery
 from referee.matches.match import Limits
+from referee.net.channel import async_channel
+from referee.net.client import read_log, referee_status
+from referee.net.tls import ClientTls, ServerTls
 from referee.service.server import ServerOptions
-from referee.tls import ClientTls, ServerTls
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.support import (
     DEADLINE,

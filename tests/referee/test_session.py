@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from referee.deals.deal import Deal
-from referee.deals.session import Session
+from referee.deals.session import Legacy, Session, Setup, direction, legacy, lowest_leads, setup
 from referee.deals.showdown import loser
 from referee.deals.shuffle import deal_seed
-from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_leads, setup
 from referee.records.random_play import play_randomly
 from referee.ruleset import load_ruleset
 from tests.referee.deals import SEED, deal_of, play, rules_with

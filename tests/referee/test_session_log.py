@@ -17,8 +17,8 @@ from referee.bot import Play, Turn, sessionlog
 from referee.bot.client import BotClient
 from referee.bot.evidence import FORMAT, SHORT, Entry
 from referee.bot.sessionlog import SessionLog, append, default_place
-from referee.client import run_match
 from referee.matches.match import MatchSpec, SessionResult
+from referee.net.client import run_match
 from referee.records.results import Result, shown_digest
 from tests.referee.support import DEADLINE, WORKER_TOKEN, match_spec, referee
 

@@ -1,6 +1,6 @@
 """Tests for the words that say where the time of turns went."""
 
-from referee.bot.spent import Spent
+from referee.bot.evidence import Spent
 from referee.v1 import bots_pb2
 
 

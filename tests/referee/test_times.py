@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.cli.botdeals import print_deals, print_deals_whole
+from referee.cli.botlog import print_deals, print_deals_whole
 from referee.deals.action import Stage
 from referee.matches.journal import BotDeal
-from referee.records.times import Times, decisions
+from referee.records.record import Times, decisions
 from referee.testing import play_deal
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from referee.errors import Problem
-from referee.toml import problems_in, read_toml
+from referee.reading.toml import problems_in, read_toml
 
 FILE = '''\
 name = "winter"  # line 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.tls import ClientTls
-from referee.unreached import NO_TLS, TLS, UNTRUSTED, why_unreached
+from referee.net.tls import ClientTls
+from referee.net.unreached import NO_TLS, TLS, UNTRUSTED, why_unreached
 from tests.referee.support import referee
 from tests.referee.test_server_tls import World, options, world
 

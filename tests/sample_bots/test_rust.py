@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from referee.matches.match import Limits
+from referee.net.tls import ServerTls
 from referee.service.serving import ServerOptions
-from referee.tls import ServerTls
 from tests.referee.support import DEADLINE, referee
 from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.test_go import RANDOM, played

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from referee.matches.journal import EntryKind
+from referee.net.tls import ClientTls, ServerTls
 from referee.service.serving import ServerOptions
-from referee.tls import ClientTls, ServerTls
 from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.conftest import Certificates

@@ -17,10 +17,10 @@ import pytest
 
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
+from referee.net.tls import ClientTls, ServerTls
 from referee.ruleset import load_ruleset
 from referee.service.reception import ANOTHER_ATTEMPT
 from referee.service.serving import ServerOptions
-from referee.tls import ClientTls, ServerTls
 from tests.needed import require
 from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots

@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from referee.records.tools import compare
-from referee.rules.limited import Limited
 from referee.rules.plays import Classifier, Rules
-from referee.rules.strength import Strength
+from referee.rules.strength import Limited, Strength
 from referee.ruleset import Ruleset
 from tests.vectors.combos import card_sets, odd_sets
 from tests.vectors.files import CARDS, FLAG, RULESET, TEXT, Case, VectorFile, maybe, record

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.core.canonical import deals_digest, decision_digest
 from arena.core.canonical import digest as json_digest
-from arena.core.pairing.chance import lots
+from arena.core.pairing.values import lots
 from arena.core.parts import RoundPart, make_part
 from referee.deals.deal import Deal
 from referee.records.record import deal_record

@@ -7,8 +7,7 @@ from typing import Any
 
 from referee.deals.deal import Deal
 from referee.deals.dealing import Dealt
-from referee.deals.session import Session
-from referee.deals.succession import Legacy, legacy, setup
+from referee.deals.session import Legacy, Session, legacy, setup
 from referee.records.record import DIRECTIONS
 from referee.rules.plays import Rules
 from tests.vectors.files import (

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from referee.cli.vectors import FolderTaken, export
-from referee.deals.succession import direction
+from referee.deals.session import direction
 from referee.ruleset import load_ruleset
 from referee.vectors import vector_files
 from tests.compiled import PURE, ROOT

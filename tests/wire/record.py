@@ -16,7 +16,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, duration_pb2
 
 from referee.matches.match import DealsFinished, MatchSpec, Update
-from referee.matches.resuming import finished_deals
+from referee.matches.tables import finished_deals
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, cards_pb2
 from tests.wire import capture

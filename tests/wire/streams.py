@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import grpc
 
-from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.match import MatchSpec, SessionResult, Update
+from referee.net.client import run_match
 from referee.protocol.reasons import Failure, read_failure
 from referee.service.server import ServerOptions, serve
 from referee.v1 import bots_pb2

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar, NamedTuple
 
-from arena.core.pairing.owners import by_owner, check_tables, would_meet
 from arena.core.pairing.report import TableReason
+from arena.core.pairing.search import by_owner, check_tables, would_meet
 from arena.core.pairing.values import History, Pairing, Past, Recent
 from arena.core.ranking import Criteria, MatchOutcome, Results
 from arena.errors import SpecError
-from referee.validation import shown
+from referee.reading.validation import shown
 
 MOST_ENTRANTS = 10_000
 

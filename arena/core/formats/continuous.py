@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 
 from arena.core.elo import uncertainty
 from arena.core.formats.base import MOST_ENTRANTS, Format, Option, Setup, Situation
-from arena.core.pairing.chance import generator
-from arena.core.pairing.owners import first_seated
-from arena.core.pairing.search import Costs, placed, seat
-from arena.core.pairing.values import History, Pairing
+from arena.core.pairing.search import Costs, first_seated, placed, seat
+from arena.core.pairing.values import History, Pairing, generator
 from arena.core.ranking import Criteria
 
 GATHER = Option("gather", default=lambda size: 2 * size, limits=lambda entrants, size: (size, MOST_ENTRANTS))

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from random import Random
 
 from arena.core.formats.base import Format, Option, Setup, Situation
-from arena.core.pairing.chance import generator, shuffled
 from arena.core.pairing.search import placed
-from arena.core.pairing.values import History, Pairing, Tables
+from arena.core.pairing.values import History, Pairing, Tables, generator, shuffled
 from arena.core.ranking import Criteria
 
 CHALLENGERS = Option(

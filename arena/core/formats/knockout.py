@@ -6,9 +6,8 @@ from itertools import islice
 from random import Random
 
 from arena.core.formats.base import Format, Option, Setup, Situation
-from arena.core.pairing.chance import below, generator
 from arena.core.pairing.search import Costs, placed
-from arena.core.pairing.values import History, Pairing, Tables
+from arena.core.pairing.values import History, Pairing, Tables, below, generator
 from arena.core.ranking import Criteria, MatchOutcome
 from arena.errors import SpecError
 

@@ -5,7 +5,6 @@ from itertools import chain
 from random import Random
 
 from arena.core.formats.base import Choice, Format, Setup, Situation
-from arena.core.pairing.chance import generator, shuffled
 from arena.core.pairing.coverings import covering
 from arena.core.pairing.designs import (
     LARGE,
@@ -18,7 +17,7 @@ from arena.core.pairing.designs import (
 )
 from arena.core.pairing.meetings import Classes, Meetings, base_rounds, settle
 from arena.core.pairing.search import Costs, Positions, placed, seat, sitting_out
-from arena.core.pairing.values import History, Pairing, Past, Tables
+from arena.core.pairing.values import History, Pairing, Past, Tables, generator, shuffled
 from arena.core.ranking import BY_SCORE
 from arena.errors import SpecError
 

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 from arena.core.formats.base import Format, Setup, Situation
-from arena.core.pairing.chance import generator, shuffled
-from arena.core.pairing.owners import first_seated
 from arena.core.pairing.report import TableReason, explain
-from arena.core.pairing.search import Costs, placed, seat, sitting_out
-from arena.core.pairing.values import History, Pairing
+from arena.core.pairing.search import Costs, first_seated, placed, seat, sitting_out
+from arena.core.pairing.values import History, Pairing, generator, shuffled
 from arena.core.ranking import Criteria, ranked
 from arena.errors import SpecError
 

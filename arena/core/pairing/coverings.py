@@ -10,10 +10,9 @@ from functools import cache
 from itertools import islice
 from random import Random
 
-from arena.core.pairing.chance import generator
 from arena.core.pairing.designs import LARGE, Schedule, constructed, turns
 from arena.core.pairing.meetings import Classes, base_rounds
-from arena.core.pairing.values import Tables
+from arena.core.pairing.values import Tables, generator
 
 SWAPS = 60_000
 """Swaps that a search for one number of rounds tries under one turn."""

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from arena.core.pairing.chance import below, shuffled
-from arena.core.pairing.values import Tables
+from arena.core.pairing.values import Tables, below, shuffled
 
 HOT = 5.0
 """The largest increase in cost that a search accepts at its start; a swap changes the cost by at least 2."""

@@ -1,11 +1,13 @@
-"""The values that pairing works with: a round's tables and byes, what has been played, and what matters."""
+"""The values that pairing works with: tables, byes, what has been played; and seeded, portable chance."""
 
+import hashlib
+import random
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 Tables = list[list[int]]
 """Tables while they are being searched: lists of point or entrant numbers."""
@@ -129,3 +131,33 @@ class Batches:
 
     def _is_recent(self, at: int) -> bool:
         return any(len(self._since(entrant, at)) <= RECENT for entrant in self._tables[at])
+
+
+Item = TypeVar("Item")
+
+
+def lots(commitment: str, beacon_value: str | None) -> bytes:
+    """Return the seed of a tournament's pairings, which is public, and fixed when its entrants are.
+
+    It is the SHA-256 of the commitment's hexadecimal digits, followed by the beacon's value if there is one.
+    """
+    return hashlib.sha256(f"{commitment}{beacon_value or ''}".encode()).digest()
+
+
+def generator(seed: bytes, label: str) -> random.Random:
+    """Return a separate generator for each seed and purpose."""
+    return random.Random(int.from_bytes(hashlib.sha256(seed + label.encode()).digest(), "big"))  # noqa: S311 no secret
+
+
+def below(rng: random.Random, stop: int) -> int:
+    """Return a whole number from 0 to ``stop - 1``, all equally likely."""
+    return int(rng.random() * stop)
+
+
+def shuffled(items: Iterable[Item], rng: random.Random) -> list[Item]:
+    """Return the items in an order drawn by lot (Fisher-Yates)."""
+    result = list(items)
+    for last in range(len(result) - 1, 0, -1):
+        other = below(rng, last + 1)
+        result[last], result[other] = result[other], result[last]
+    return result

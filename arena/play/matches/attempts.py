@@ -26,7 +26,7 @@ from arena.store.storage import Transaction, changed
 from arena.tournaments.events import note
 from referee.errors import RecordError
 from referee.matches.match import DealsFinished, Finished
-from referee.matches.resuming import finished_deals
+from referee.matches.tables import finished_deals
 
 UNREADABLE = (RecordError, ValueError, LookupError, TypeError, AttributeError)
 """What is raised if a kept deal is not what was stored."""

@@ -19,9 +19,9 @@ from sqlmodel import col, func, select
 from arena.core.formats import FORMATS
 from arena.play.matches.leases import DUE, LAPSED, due_at
 from arena.play.rounds.batches import Connected, everyone, pair_batch
-from arena.play.rounds.closing import close
 from arena.play.rounds.planning import (
     Entered,
+    close,
     is_locked_running,
     lock_running,
     plan_round,
@@ -31,8 +31,8 @@ from arena.play.rounds.planning import (
 from arena.store.database import name_error
 from arena.store.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.store.storage import Ids, Storage, Transaction, among, changed
-from arena.tournaments.entrants import list_entrants, present_in
 from arena.tournaments.events import note
+from arena.tournaments.roster import list_entrants, present_in
 
 log = logging.getLogger("arena.advance")
 

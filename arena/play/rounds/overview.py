@@ -19,10 +19,9 @@ from arena.results.standings.outcomes import outcomes
 from arena.store.models import Round, RoundState, Tournament
 from arena.store.storage import Storage, Transaction
 from arena.tournaments import overview
-from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import TournamentStatus, find_tournament
 from arena.tournaments.referees import Ask
-from arena.tournaments.roster import RosterLine, roster
+from arena.tournaments.roster import EntrantInfo, RosterLine, list_entrants, roster
 from arena.tournaments.warnings import list_warnings
 
 

@@ -1,4 +1,4 @@
-"""Rounds and their matches as rows: planned, and read as formats see them; the lock for advancing."""
+"""Rounds and their matches as rows: planned, read as formats see them, closed; the lock for advancing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -7,27 +7,36 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Update, bindparam, insert, update
+from sqlalchemy import ColumnElement, Update, bindparam, delete, insert, update
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
+from arena.actors import Actor
 from arena.core.formats import Setup, Situation
 from arena.core.pairing import Pairing, Past
-from arena.core.pairing.chance import lots
-from arena.results.standings.outcomes import outcomes
-from arena.results.standings.stored import current_results
+from arena.core.pairing.values import lots
+from arena.errors import StateError
+from arena.people.audit import record
+from arena.results.ratings.apply import rate_round
+from arena.results.standings.counted import keep_counted
+from arena.results.standings.outcomes import outcomes, played_in, tables_of
+from arena.results.standings.stored import add_round, current_results
 from arena.store.models import (
     Entrant,
     Match,
     MatchState,
+    OpenDeal,
     Round,
     RoundState,
     Seat,
     Tournament,
     TournamentState,
 )
-from arena.store.storage import Transaction, changed
-from arena.tournaments.entrants import EntrantInfo, present_in
+from arena.store.storage import Storage, Transaction, changed
+from arena.tournaments.events import note
+from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
+from arena.tournaments.roster import EntrantInfo, present_in
+from arena.webhooks.outbox import emit
 
 AT_ONCE = 5_000
 """Seats that are read at a time."""
@@ -182,3 +191,62 @@ def paired_rounds(
         pairing = Pairing(tables, tuple(round.byes))
         there = len(seated) + len(round.byes) if round.free is None else len(round.free)
         yield PairedRound(round.number, round.state, pairing, there)
+
+
+UNFINISHED = (MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED)
+
+
+def close(tx: Transaction, tournament: Tournament, round: Round, now: datetime) -> None:
+    """Add the finished matches of an open round to the standings, and rate them; no other will be played.
+
+    The tournament is locked. The round is closed if all of its matches are finished, and else cancelled.
+    """
+    tables, played = tables_of(tx, round), played_in(tx, tournament, round)
+    done = [table for table in tables if table.match.state == MatchState.DONE]
+    round.state = RoundState.CLOSED if len(done) == len(tables) else RoundState.CANCELLED
+    round.finished_at = now
+    add_round(tx, tournament, round, done, played)
+    keep_counted(tournament, round, done, played)
+    if tournament.rated and done:
+        rate_round(tx, tournament, round, done, played, now)
+    if round.state == RoundState.CLOSED:
+        emit(tx, tournament.id, "round.finished", now, round=round.number, rounds=tournament.rounds)
+
+
+def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
+    """End a tournament at once; its seed is revealed. Raise UnknownError, StateError.
+
+    Finished matches count and are rated. Of the others, finished sessions stay on record, and count for
+    nothing: a part of the seatings would favour whoever sat better in them.
+    """
+    with storage.write() as tx:
+        tournament = organised(tx, actor, find_tournament, name, "cancel")
+        open_ = (col(Tournament.id) == tournament.id, col(Tournament.state).not_in(ENDED))
+        values = {"state": TournamentState.CANCELLED, "finished_at": now}
+        if not changed(tx, update(Tournament).where(*open_).values(values)):
+            raise StateError(f"tournament {name} is {tournament.state.value} already")
+        tx.refresh(tournament)
+        _cancel_matches(tx, tournament, now)
+        _end_rounds(tx, tournament, now)
+        note(tx, tournament, "cancelled", now)
+        record(tx, actor, "tournament.cancel", name, now)
+        return status_of(tx, tournament)
+
+
+def _cancel_matches(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    matches = (col(Match.tournament_id) == tournament.id, col(Match.state).in_(UNFINISHED))
+    # A worker stops without its lease; see arena.play.matches.leases.
+    values = {"state": MatchState.CANCELLED, "finished_at": now, "lease_owner": None, "lease_until": None}
+    changed(tx, update(Match).where(*matches).values(values))
+    its = select(Match.id).where(Match.tournament_id == tournament.id)
+    changed(tx, delete(OpenDeal).where(col(OpenDeal.match_id).in_(its)))
+
+
+def _end_rounds(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    """Close or cancel the rounds that have not ended, in order; those that have not begun count nothing."""
+    opened = (Round.tournament_id == tournament.id, Round.state == RoundState.OPEN)
+    for round in tx.exec(select(Round).where(*opened).order_by(col(Round.number))).all():
+        close(tx, tournament, round, now)
+    planned = (col(Round.tournament_id) == tournament.id, col(Round.state) == RoundState.PLANNED)
+    values = {"state": RoundState.CANCELLED, "finished_at": now, "summed": True}
+    changed(tx, update(Round).where(*planned).values(values))

@@ -12,7 +12,7 @@ from arena.queries.replays.faces import Cards, in_order
 from arena.queries.replays.words import combination
 from referee.describe.words import KIND_NAMES, bare
 from referee.errors import CardError
-from referee.plain import plain
+from referee.reading.plain import plain
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
 

@@ -18,8 +18,8 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import SQLModel, col, select
 
-from arena.core.chances import count_chances
 from arena.core.luck import beginning
+from arena.core.softplay import count_chances
 from arena.results.luck.taking import take_in
 from arena.store.models import (
     UNWEIGHED,
@@ -36,7 +36,7 @@ from arena.store.models import (
 )
 from arena.store.records import unpack_records
 from arena.store.storage import Storage, Transaction
-from referee.deals.succession import Setup
+from referee.deals.session import Setup
 from referee.reference.values import (
     PIECES,
     REFERENCE,

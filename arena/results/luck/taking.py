@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from arena.core.duplicate import PlayedSession
 from arena.core.luck import Luck, Slope, above_mean, expected
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.core.softplay import Chances, Key
 from arena.results.ledgers import CHANCES, ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
 from arena.results.ratings.apply import add_sums, adjusted, lock_pools

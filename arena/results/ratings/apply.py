@@ -9,8 +9,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import col, select
 
 from arena.core.elo import START, Share, apply_match, shares
-from arena.core.scores import ScoreKind
-from arena.core.sums import Played
+from arena.core.ranking import Played, ScoreKind
 from arena.results.ledgers import LEFT, MEETINGS, RATINGS, SCORES, SEATS, TOTALS
 from arena.results.standings.outcomes import Table, scores_of
 from arena.results.strength.sums import Sums, counted_deals, made_deals

@@ -12,7 +12,7 @@ from sqlalchemy import delete, update
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
-from arena.core.sums import Sums
+from arena.core.ranking import Sums
 from arena.people.audit import record
 from arena.results.ledgers import TOTALS, Key, Part, WrongRow
 from arena.results.luck.recount import Recount

@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, func, select
 
 from arena.core.duplicate import PlayedSession
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.ledgers import (
     CLOSE,
     LEFT,

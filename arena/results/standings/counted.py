@@ -19,7 +19,7 @@ from arena.core.ranking import MatchOutcome
 from arena.results.standings.outcomes import Table, corrections_of, outcomes, scores_of
 from arena.store.models import COUNTED, Entrant, Match, MatchState, Round, Seat, Tournament
 from arena.store.storage import Transaction
-from arena.tournaments.entrants import forfeited_shares
+from arena.tournaments.roster import forfeited_shares
 
 
 def keep_counted(

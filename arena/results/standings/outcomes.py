@@ -28,7 +28,7 @@ from arena.store.models import (
     TournamentEvent,
 )
 from arena.store.storage import Transaction
-from arena.tournaments.entrants import forfeited_shares
+from arena.tournaments.roster import forfeited_shares
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from sqlmodel import col, select
 
 from arena.core.corrections import Correction, adjust, demoted, disqualified_by
 from arena.core.formats import FORMATS
-from arena.core.ranking import Meeting, Results, Standing, ranked
-from arena.core.sums import Pair, Played, Sum, Sums
+from arena.core.ranking import Meeting, Pair, Played, Results, Standing, Sum, Sums, ranked
 from arena.results.ledgers import ENCOUNTERS, ENTRANTS, Part, WrongRow
 from arena.results.standings.outcomes import Table, corrections_of, outcomes, played_deals
 from arena.store.models import (
@@ -27,7 +26,7 @@ from arena.store.models import (
     Tournament,
 )
 from arena.store.storage import Transaction
-from arena.tournaments.entrants import EntrantInfo
+from arena.tournaments.roster import EntrantInfo
 
 AT_ONCE = 5_000
 """Pairs of entrants that are read at a time."""

@@ -39,11 +39,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_of, groups_of
+from arena.results.strength.equations import Graph, Matrices
 from arena.results.strength.forfeits import Placed, with_forfeits
-from arena.results.strength.graph import Graph
-from arena.results.strength.matrices import Matrices
 from arena.results.strength.versions import Lineages
 
 TYPICAL_GAIN = 0.08

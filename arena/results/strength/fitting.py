@@ -19,7 +19,7 @@ from sqlalchemy import Executable, delete, insert, update
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength.ahead import Ahead, finishing_ahead
 from arena.results.strength.counts import LEFT, MEETING, SCORE, Counts
 from arena.results.strength.fit import Fit, fit_counts

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.results.strength.counts import Array, Counts, Places, Posterior
 from arena.results.strength.versions import Lineages, walk
 

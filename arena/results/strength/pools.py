@@ -1,11 +1,18 @@
-"""Which pools have strengths, from which matches, and against which baselines."""
+"""Which pools have strengths, from which matches, and which bot versions are their baselines."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy.orm import defer
 from sqlmodel import case, col, func, select
 
-from arena.core.scores import ScoreKind
+from arena.actors import Actor, Role
+from arena.bots.house import register_house_bots
+from arena.bots.versions import find_versions
+from arena.core.ranking import ScoreKind
+from arena.errors import StateError
+from arena.people.audit import record
 from arena.store.models import Baseline, BotVersion, StrengthFit, StrengthScore, StrengthSums
 from arena.store.storage import Storage, Transaction
 
@@ -93,3 +100,42 @@ def latest_fits(tx: Transaction) -> dict[Pool, StrengthFit]:
     without_lines = defer(StrengthFit.lines)  # type: ignore[arg-type]
     fits = select(StrengthFit).where(col(StrengthFit.id).in_(newest)).options(without_lines)
     return {Pool(fit.ruleset_id, fit.table_size): fit for fit in tx.exec(fits)}
+
+
+def list_baselines(storage: Storage) -> list[str]:
+    """Return the names of the baselines, sorted."""
+    named = select(BotVersion.name).join(Baseline, col(Baseline.version_id) == BotVersion.id)
+    with storage.read() as tx:
+        return sorted(tx.exec(named))
+
+
+def add_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
+    """Make bot versions baselines, all or none; ``owner/bot`` alone is its newest version.
+
+    The next fit of a pool anchors its scale to those that play in it. A house bot that was never run is
+    registered: ``arena up`` runs those that are baselines. Raise NotAllowed, SpecError,
+    UnknownError, and StateError for one that is a baseline already.
+    """
+    actor.require(Role.OPERATOR, "say which bots are baselines")
+    register_house_bots(storage, actor, names, now)
+    with storage.write() as tx:
+        for version in find_versions(tx, names, None):
+            if tx.get(Baseline, version.id) is not None:
+                raise StateError(f"{version.name} is a baseline already")
+            tx.add(Baseline(version_id=version.id, named_at=now))
+            record(tx, actor, "rating.baseline", version.name, now)
+
+
+def remove_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
+    """Remove bot versions from the baselines, all or none.
+
+    Raise NotAllowed, SpecError, UnknownError, and StateError for one that is not a baseline.
+    """
+    actor.require(Role.OPERATOR, "say which bots are baselines")
+    with storage.write() as tx:
+        for version in find_versions(tx, names, None):
+            baseline = tx.get(Baseline, version.id)
+            if baseline is None:
+                raise StateError(f"{version.name} is not a baseline")
+            tx.delete(baseline)
+            record(tx, actor, "rating.baseline.remove", version.name, now)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from arena.core.duplicate import Deals, PlayedSession, deal_scores
 from arena.core.luck import UNIT, made
-from arena.core.sums import Played
+from arena.core.ranking import Played
 
 
 class Scored(NamedTuple):

@@ -29,15 +29,18 @@ from arena.store.models.luck import (
     SessionReference,
 )
 from arena.store.models.matches import (
+    ArenaKey,
+    DatabaseLineage,
     DealEstimate,
     Match,
     MatchState,
     OpenDeal,
+    Process,
+    RefereeKey,
     Seat,
     Session,
     SessionRecords,
 )
-from arena.store.models.referees import ArenaKey, DatabaseLineage, Process, RefereeKey
 from arena.store.models.results import Encounter, EntrantSum, Rating, RatingChange
 from arena.store.models.strengths import (
     Baseline,

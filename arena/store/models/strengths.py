@@ -6,7 +6,7 @@ from typing import ClassVar
 from sqlalchemy import JSON, BigInteger, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.core.scores import ScoreKind
+from arena.core.ranking import ScoreKind
 from arena.store.models.columns import text_of
 
 

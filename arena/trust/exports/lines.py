@@ -1,12 +1,26 @@
-"""Reading the lines of an export in order, and checking that they are what they should be."""
+"""Reading the lines of an export in order, and checking them and the details of its events."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field, ValidationError
 
 from arena.core.canonical import JsonError, read_json
-from arena.core.parts import Part, PartError, check_digest, kind_of, read_part
+from arena.core.corrections import Kind
+from arena.core.parts import (
+    EventKind,
+    EventPart,
+    Part,
+    PartError,
+    SignedLine,
+    Value,
+    check_digest,
+    kind_of,
+    read_part,
+)
+from referee.reading.validation import Wording, problems
 
 P = TypeVar("P", bound=Part)
 
@@ -156,3 +170,129 @@ def _name(kind: type[Part] | None) -> str:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:97]}…"
+
+
+Number = Annotated[int, Field(ge=1)]
+
+
+class Nothing(Value):
+    """No details."""
+
+
+class Started(Value):
+    """It was started, or started again after it had failed."""
+
+    beacon_value: str | None = None
+    """The value of the beacon; absent where there is none, and when it was started again."""
+
+
+class Entered(Value):
+    """A bot entered late, or again."""
+
+    entrant: Number
+    bot: str
+    first_round: Number
+
+
+class Withdrew(Value):
+    """A bot withdrew."""
+
+    entrant: Number
+    bot: str
+    last_round: Annotated[int, Field(ge=0)]
+
+
+class Void(Value):
+    """Attempts came to nothing."""
+
+    round: Number
+    table: Number
+    attempts: dict[str, Number]
+
+
+class Lost(Value):
+    """Finished deals could not be read any more."""
+
+    round: Number
+    table: Number
+    after: dict[str, Annotated[int, Field(ge=0)]]
+
+
+class NotTaken(Value):
+    """A referee did not take a match."""
+
+    round: Number
+    table: Number
+    problem: str
+
+
+class Restored(Value):
+    """The database went back to an earlier state."""
+
+    attempts_above: Number
+
+
+class Rounds(Value):
+    """It was stopped, or finished, after this number of rounds."""
+
+    rounds: Annotated[int, Field(ge=0)]
+
+
+class KeyAdded(Value):
+    """A referee was added later, or has a new key."""
+
+    referee: str
+    key: str
+
+
+class Corrected(Value):
+    """The organiser corrected the standings."""
+
+    correction: Kind
+    entrant: Number
+    bot: str
+    reason: str
+    by: str
+    signed: SignedLine
+    round: Number = 1
+    table: Number = 1
+    points: int = 0
+
+
+class Confirmed(Value):
+    """The organiser confirmed the results."""
+
+    by: str
+    signed: SignedLine
+
+
+DETAILS: Mapping[EventKind, type[Value]] = {
+    "started": Started,
+    "entered": Entered,
+    "withdrew": Withdrew,
+    "paused": Nothing,
+    "resumed": Nothing,
+    "void": Void,
+    "lost": Lost,
+    "refused": NotTaken,
+    "restored": Restored,
+    "stopped": Rounds,
+    "key_added": KeyAdded,
+    "finished": Rounds,
+    "cancelled": Nothing,
+    "corrected": Corrected,
+    "confirmed": Confirmed,
+}
+"""What the details of each kind of event are."""
+
+_WORDING = Wording("these details")
+
+
+def check_details(event: EventPart) -> None:
+    """Raise PartError if the details of an event are not those of its kind."""
+    kind = DETAILS[event.event]
+    try:
+        kind.model_validate(event.details)
+    except ValidationError as error:
+        first = problems(error, kind.model_json_schema(), _WORDING)[0]
+        raise PartError(f"details.{first}") from None

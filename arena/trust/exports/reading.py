@@ -27,8 +27,8 @@ from arena.store.models import (
 )
 from arena.store.records import may_be_shown, unpack_records
 from arena.store.storage import Storage, Transaction, among
-from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
+from arena.tournaments.roster import EntrantInfo, list_entrants
 from referee.reference.values import REFERENCE
 
 PAGE = 100

@@ -36,9 +36,9 @@ from arena.store.models import (
     Tournament,
 )
 from arena.store.storage import Storage, Transaction, among
-from arena.tournaments.entrants import EntrantInfo
 from arena.tournaments.events import events_of, head_of
 from arena.tournaments.overview import ENDED
+from arena.tournaments.roster import EntrantInfo
 from arena.trust.exports.reading import (
     Begun,
     MatchRow,
@@ -53,7 +53,7 @@ from arena.trust.exports.reading import (
     shown_rounds,
     tables_of,
 )
-from referee.plain import plain_line
+from referee.reading.plain import plain_line
 from referee.records.record import full_record
 from referee.reference.values import REFERENCE
 

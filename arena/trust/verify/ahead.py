@@ -24,10 +24,10 @@ from arena.trust.verify.head import Head
 from arena.trust.verify.matches import FoundRight, check_deals
 from arena.trust.verify.references import References
 from arena.trust.verify.report import Key, Report
+from referee.processes.spawned import starting
 from referee.records.record import FORMAT as DEAL_FORMAT
 from referee.reference.values import has_reference
 from referee.rules.plays import compile_ruleset
-from referee.spawned import starting
 
 AHEAD = 4 << 20
 """About how many bytes are read ahead for each process, or one match: enough to keep all busy while this one

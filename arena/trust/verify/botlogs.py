@@ -14,10 +14,10 @@ from arena.core.canonical import JsonError, read_json
 from arena.core.parts import SignedLine, Value
 from arena.trust.verify.report import CheckedSession, Report, ToldFault
 from referee.matches.match import Signed
-from referee.records.files import text_lines
+from referee.reading.validation import Wording, problems, shown
+from referee.records.reading import text_lines
 from referee.records.results import Result
 from referee.signing import is_valid
-from referee.validation import Wording, problems, shown
 
 _WORDING = Wording("a line of a bot's log")
 

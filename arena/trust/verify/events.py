@@ -8,8 +8,7 @@ from arena.core.canonical import decision_digest
 from arena.core.corrections import Correction, CorrectionError, disqualified_by, read_correction
 from arena.core.formats import FORMATS
 from arena.core.parts import RESTORED_ABOVE, EventPart, PartError
-from arena.trust.exports.details import check_details
-from arena.trust.exports.lines import Export
+from arena.trust.exports.lines import Export, check_details
 from arena.trust.verify.head import Head, check_time
 from arena.trust.verify.report import Report, note_attempt
 from arena.trust.verify.signatures import note_added_key

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from arena.core.formats import FORMATS, PAIRING_VERSION, Format, Setup
-from arena.core.pairing.chance import lots
+from arena.core.pairing.values import lots
 from arena.core.parts import EntrantLine, HeadEntrant, HeadPart, TournamentPart
 from arena.core.specs import form_text, is_in_form
 from arena.trust.exports.lines import Export

@@ -10,7 +10,7 @@ from arena.core.parts import MatchPart, ReferencePart, SessionLine
 from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.head import Head
 from arena.trust.verify.report import Report
-from referee.deals.succession import Setup
+from referee.deals.session import Setup
 from referee.reference.values import (
     PIECES,
     REFERENCE,

@@ -11,9 +11,9 @@ from arena.operations import bots, results
 from arena.operations.checking import schema_of
 from arena.queries.faults import FaultsPage
 from arena.queries.meetings import CrossLine, Met
-from arena.web.pages.errors import wants_page
 from arena.web.pages.forms import AnyVisit
 from arena.web.pages.routing import page_router
+from arena.web.problems import wants_page
 
 router = page_router()
 

@@ -13,13 +13,13 @@ from arena.operations.leaderboards import leaderboard
 from arena.queries import leaderboards as queries
 from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, list_pools
-from arena.queries.verdicts import VerdictShown, verdict, verdict_shown
+from arena.queries.versus import VerdictShown, verdict, verdict_shown
 from arena.results.strength.scale import HELD
 from arena.store.storage import Storage
 from arena.tabular import write_lines
+from arena.web.pages.figures import Scale, scale_of
 from arena.web.pages.forms import AnyVisit, Visit
 from arena.web.pages.routing import page_router
-from arena.web.pages.scales import Scale, scale_of
 
 router = page_router()
 

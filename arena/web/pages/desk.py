@@ -17,9 +17,8 @@ from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
 from arena.tournaments.steering import Do, possible, require_own
 from arena.tournaments.warnings import list_warnings
-from arena.web.pages.asked import FromForm
 from arena.web.pages.drawing import Choices, draw
-from arena.web.pages.forms import Forms, Organising, Visit
+from arena.web.pages.forms import Forms, FromForm, Organising, Visit
 from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
 

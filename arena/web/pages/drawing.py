@@ -19,9 +19,9 @@ from urllib.parse import quote, unquote
 from arena.operations.checking import schema_of
 from arena.operations.operation import Operation, Parameter
 from arena.web.pages.forms import Visit
-from referee.docstrings import FormField
 from referee.errors import Problem
-from referee.validation import Node
+from referee.reading.docstrings import FormField
+from referee.reading.validation import Node
 
 Kind = Literal[
     "text", "password", "number", "datetime-local", "date", "long", "lines", "check", "choice", "several"

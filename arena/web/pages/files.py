@@ -11,16 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from annotated_types import Len
 from pydantic import BaseModel
 
-from arena.core.specs import described
+from arena.core.specs import PLAYED, described
 from arena.errors import SpecError
 from arena.operations.checking import schema_of
 from arena.operations.operation import REQUIRED, Parameter
-from arena.web.pages.drawing import Field, form_field
+from arena.queries.rulesets import find_ruleset, list_rulesets
+from arena.store.storage import Storage
+from arena.web.pages.drawing import Choices, Field, form_field
 from arena.web.pages.page import Typed
-from referee.names import is_number
-from referee.validation import Node
+from referee.reading.docstrings import FormField
+from referee.reading.names import is_number
+from referee.reading.validation import Node
+from referee.ruleset import Ruleset, load_ruleset, preset_names
 
 Tab = Literal["form", "file"]
 
@@ -189,3 +194,62 @@ def _texts(value: Any) -> str | Sequence[str]:
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat()  # as browsers take it
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+FIELD = "ruleset"
+FILE = "ruleset_file"
+
+MOST = 100
+"""How many rulesets are offered at most: the presets, then those that were used first."""
+
+
+def file_parameter(within: str = "") -> Parameter:
+    """Return the field for a ruleset's file."""
+    told = (
+        "The fields of its file, as `arena rules check` takes them, such as "
+        '`name = "house"` and `extends = "hong-kong"`; it counts instead of the one chosen above.'
+    )
+    shown = FormField(PLAYED, "A ruleset of your own", rare=True)
+    return Parameter(f"{within}{FILE}", Annotated[str, Len(max_length=50_000), shown], None, told)
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The rulesets that are offered."""
+
+    choices: Choices
+    """By name if they are presets, else by hash."""
+    chosen: str
+    """The present one; empty if there is none."""
+
+
+def offered(storage: Storage, present: Mapping[str, Any] | str | None) -> Offered:
+    """Return the rulesets to choose from; ``present`` is always among them."""
+    presets = {load_ruleset(name).hash: name for name in preset_names()}
+    known = {line.hash: (line.ruleset, line.players) for line in list_rulesets(storage, MOST).rulesets}
+    chosen = ""
+    if present is not None:
+        one: Ruleset = load_ruleset(present)
+        known.setdefault(one.hash, (one.label, one.players))
+        chosen = presets.get(one.hash, one.hash)
+    labels = [label for label, _ in known.values()]
+    choices = {
+        presets.get(hash, hash): f"{presets.get(hash, label)}, {players} at a table"
+        + (f" ({hash[:8]})" if labels.count(label) > 1 else "")
+        for hash, (label, players) in known.items()
+    }
+    return Offered(choices, chosen)
+
+
+def put_ruleset(storage: Storage, given: dict[str, Any], present: Mapping[str, Any] | str | None) -> None:
+    """Put the ruleset that a form chose, or has as a file, into the fields that it sent.
+
+    Raise SpecError for what is not TOML, and UnknownError.
+    """
+    file, chosen = given.pop(FILE, None), given.get(FIELD)
+    if file is not None:
+        given[FIELD] = read_toml(file, FILE)
+    elif present is not None and chosen == load_ruleset(present).hash:
+        given[FIELD] = present
+    elif chosen is not None and chosen not in preset_names():
+        given[FIELD] = find_ruleset(storage, chosen).ruleset

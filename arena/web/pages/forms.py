@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
@@ -24,11 +24,11 @@ from arena.operations.checking import read_texts, reason
 from arena.operations.operation import Context, Operation
 from arena.web.asking import allowed, require_scope
 from arena.web.context import Shared, Web
-from arena.web.pages.errors import wants_page
 from arena.web.pages.page import SEE_OTHER, Page, Pages, Typed
-from arena.web.storable import unstorable
+from arena.web.problems import wants_page
+from arena.web.storable import NUL, unstorable
 from referee.errors import Problem, RefereeError
-from referee.validation import shown
+from referee.reading.validation import shown
 
 URLENCODED = "application/x-www-form-urlencoded"
 MOST_FIELDS = 1_000
@@ -220,3 +220,18 @@ class Forms:
         self._router.add_api_route(path, handle, methods=["POST"])
         if path != self._page:
             self._router.add_route(path, _leading_to(self._page), methods=["GET"])
+
+
+class FromForm(BaseModel):
+    """Fields of a form, in the query of an address."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        if wrong := [name for name, value in given.items() if isinstance(value, str) and "\0" in value]:
+            raise SpecError(wrong[0], NUL)
+        return {name: value for name, value in given.items() if not isinstance(value, str) or value.strip()}

@@ -15,11 +15,10 @@ from arena.leagues.membership import find_league, own_members
 from arena.leagues.overview import SeasonOrder
 from arena.operations import leagues as operations
 from arena.web.context import Shared
-from arena.web.pages.asked import FromForm
-from arena.web.pages.forms import AnyVisit, Forms, Visit
+from arena.web.pages.figures import Scale
+from arena.web.pages.forms import AnyVisit, Forms, FromForm, Visit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
-from arena.web.pages.scales import Scale
 
 router = page_router()
 

@@ -16,7 +16,7 @@ from arena.operations.leagues import Changes
 from arena.operations.operation import REQUIRED, Operation, Parameter
 from arena.tournaments import admission
 from arena.tournaments.overview import organised
-from arena.web.pages import making, rulesets
+from arena.web.pages import files, making
 from arena.web.pages.drawing import draw, draw_fields
 from arena.web.pages.files import (
     as_texts,
@@ -30,9 +30,9 @@ from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import league_url
 from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
-from referee.docstrings import FormField
 from referee.matches.match import LIMITS
-from referee.names import is_number
+from referee.reading.docstrings import FormField
+from referee.reading.names import is_number
 
 router = page_router()
 
@@ -122,7 +122,7 @@ def _of_league(known: Known | None) -> list[Parameter]:
 
 def _of_tournaments(known: Known | None) -> list[Parameter]:
     fields = parameters_of(TournamentSpec, without=(*SET_BY_LEAGUE, "entries"), within=IN_TOURNAMENTS)
-    return [*fields, rulesets.file_parameter(IN_TOURNAMENTS)]
+    return [*fields, files.file_parameter(IN_TOURNAMENTS)]
 
 
 def _texts(known: Known, chosen: str) -> Mapping[str, Any]:
@@ -145,7 +145,7 @@ def _texts(known: Known, chosen: str) -> Mapping[str, Any]:
 def _told(visit: Visit) -> dict[str, object]:
     known = _known(visit)
     action = f"{league_url(known.name)}/desk/change" if known else NEW
-    offered = rulesets.offered(visit.web.storage, known.ruleset if known else None)
+    offered = files.offered(visit.web.storage, known.ruleset if known else None)
     own, tournaments = _of_league(known), _of_tournaments(known)
     drawn = draw_fields(
         *(visit, [*own, *tournaments], action, ""),
@@ -200,7 +200,7 @@ def _tournament(visit: Visit, known: Known | None) -> dict[str, Any]:
     defaults = {one.name.removeprefix(IN_TOURNAMENTS): one.default for one in parameters}
     before = known.tournament if known else {}
     given = read_form(visit.sent, parameters, IN_TOURNAMENTS)
-    rulesets.put_ruleset(visit.web.storage, given, known.ruleset if known else None)
+    files.put_ruleset(visit.web.storage, given, known.ruleset if known else None)
     kept = {name: before[name] for name in ("entries",) if name in before}
     return {
         **kept,

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from arena.web.wheel import LIGHT, WHOLE, wheel_file
-from referee.plain import plain
+from referee.reading.plain import plain
 
 __all__ = [
     "bot_link",

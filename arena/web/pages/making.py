@@ -15,7 +15,7 @@ from arena.operations.tournaments import Changed
 from arena.play.rounds.preview import Preview
 from arena.tournaments import changing
 from arena.tournaments.steering import require_own
-from arena.web.pages import rulesets
+from arena.web.pages import files
 from arena.web.pages.drawing import draw_fields, form_field
 from arena.web.pages.files import (
     as_texts,
@@ -89,13 +89,13 @@ def written(spec: TournamentSpec) -> Mapping[str, Any]:
 
 def _parameters(known: Known | None) -> list[Parameter]:
     settled = tuple(changing.SETTLED) if known else ()
-    return [*parameters_of(TournamentSpec, without=settled), rulesets.file_parameter()]
+    return [*parameters_of(TournamentSpec, without=settled), files.file_parameter()]
 
 
 def _told(visit: Visit) -> dict[str, object]:
     known = _known(visit) if visit.request.path_params else None
     action = CHANGE.format(tournament=quote(known.name)) if known else NEW
-    offered = rulesets.offered(visit.web.storage, known.fields["ruleset"] if known else None)
+    offered = files.offered(visit.web.storage, known.fields["ruleset"] if known else None)
     initial = {**known.fields, "ruleset": offered.chosen} if known else EXAMPLE
     parameters = _parameters(known)
     choices = {"ruleset": offered.choices}
@@ -117,7 +117,7 @@ def _asked(visit: Visit, known: Known | None) -> dict[str, Any]:
         given = read_toml(visit.sent["file"])
     else:
         given = read_form(visit.sent, _parameters(known))
-        rulesets.put_ruleset(visit.web.storage, given, known.fields["ruleset"] if known else None)
+        files.put_ruleset(visit.web.storage, given, known.fields["ruleset"] if known else None)
     if known is None:
         return given
     kept = {"name": known.name, "ruleset": known.fields["ruleset"]}

@@ -15,8 +15,15 @@ from arena.jsonvalues import to_json
 from arena.operations import bots
 from arena.operations.checking import schema_of
 from arena.operations.parameters import VERSION
-from arena.queries.authors import LogLine, OwnDeal, OwnDeals
-from arena.queries.ownbots import own_bots, own_invitations, own_requests, versions_of
+from arena.queries.ownbots import (
+    LogLine,
+    OwnDeal,
+    OwnDeals,
+    own_bots,
+    own_invitations,
+    own_requests,
+    versions_of,
+)
 from arena.queries.profiles import profile
 from arena.web.pages.bots import FaultShown, abilities, match_of, position, speed
 from arena.web.pages.drawing import draw

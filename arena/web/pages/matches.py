@@ -10,14 +10,13 @@ from fastapi.responses import HTMLResponse
 from arena.core.duplicate import DealScore
 from arena.errors import SpecError, UnknownError
 from arena.operations import results
-from arena.queries.counting import deal_scores_at
 from arena.queries.matches import MatchPage
-from arena.queries.sessions import PlayedMatch, played_match
+from arena.queries.sessions import PlayedMatch, deal_scores_at, played_match
 from arena.web.context import Shared
-from arena.web.pages.errors import wants_page
 from arena.web.pages.forms import AnyVisit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
+from arena.web.problems import wants_page
 
 router = page_router()
 

@@ -1,4 +1,4 @@
-"""What is on now in all tournaments, and notable deals of all."""
+"""What is being played: in all tournaments, a match as it happens, a round's tables in small."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -8,19 +8,23 @@ from typing import Annotated
 
 from fastapi import Query
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
+from arena.core.specs import Name
 from arena.queries import highlights
 from arena.queries.highlights import DealLine, DealPage
 from arena.queries.now import TableInPlay, on_now
-from arena.queries.sessions import is_over
+from arena.queries.sessions import is_over, played_match
 from arena.queries.tournaments import TableLine
 from arena.store.models import HighlightKind, MatchState
 from arena.store.storage import Storage
 from arena.web.context import Shared, Web
-from arena.web.overviews import SmallTable
-from arena.web.pages.asked import FromForm
+from arena.web.feeds import EventStream
+from arena.web.pages.forms import FromForm
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
+from arena.web.readings import SmallTable
+from arena.web.routes.events import LookedAt, Number, sent
 
 router = page_router()
 
@@ -127,3 +131,45 @@ def show_deals(page: Page, web: Shared, asked: Annotated[DealsAsked, Query()]) -
         found = highlights.find_deals(web.storage, asked.of(asked.kind), LISTED, asked.cursor)
         shown, following = [(asked.kind, found.deals)] if found.deals else [], found.next
     return page("deals.html", asked=asked, kinds=KINDS, shown=shown, next=following)
+
+
+MATCH_LIVE = "/matches/{tournament}/{round}/{table}/live"
+
+
+@router.get(MATCH_LIVE)
+def watch_match(page: Page, web: Shared, tournament: str, round: Number, table: Number) -> HTMLResponse:
+    """Return the page of a match that is being played."""
+    return page("live.html", match=played_match(web.storage, tournament, round, table))
+
+
+@router.get(f"{MATCH_LIVE}/events", response_class=EventStream)
+async def follow_match(queue: LookedAt) -> EventStream:
+    """Follow a match to its end, as in the API."""
+    return EventStream(sent(queue))
+
+
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
+
+LIVE = "/tournaments/{tournament}/rounds/{round}/live"
+
+
+@router.get(LIVE)
+async def show_tables(
+    page: Page, web: Shared, tournament: Name, round: Number, offset: Offset = 0
+) -> HTMLResponse:
+    """Show all tables of a round in small, in their present state."""
+    drawn = await web.glancing.tables(tournament, round, offset)
+    return page(
+        "glance.html",
+        tournament=tournament,
+        found=drawn.found,
+        drawn=Markup(drawn.text),  # noqa: S704 it was made by a template
+        offset=offset,
+        most=web.glancing.most,
+    )
+
+
+@router.get(f"{LIVE}/tables")
+async def draw_tables(web: Shared, tournament: Name, round: Number, offset: Offset = 0) -> HTMLResponse:
+    """Return the tables alone, for the page that reloads them periodically."""
+    return HTMLResponse((await web.glancing.tables(tournament, round, offset)).text)

@@ -1,12 +1,19 @@
-"""Rendering templates: text is escaped, and unprintable characters are written out."""
+"""Rendering templates, whose text is escaped; and the files that pages load, under a hash of them all."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from mimetypes import guess_type
 from types import ModuleType
 from typing import Any
 
+from fastapi import APIRouter
+from fastapi.responses import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+from starlette.exceptions import HTTPException
 
 from arena.actors import ANONYMOUS, Actor
 from arena.core.luck import luck_told, share_told
@@ -14,8 +21,51 @@ from arena.queries.replays.faces import face, spoken
 from arena.queries.replays.words import lasted
 from arena.results.strength.scale import about
 from arena.web.pages import figures, links
-from arena.web.pages.statics import static_url
-from referee.plain import plain
+from referee.reading.plain import plain
+
+router = APIRouter(include_in_schema=False)
+
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Statics:
+    """All these files."""
+
+    hash: str
+    """One hash for all files, so that scripts and styles can refer to each other by relative addresses."""
+    contents: dict[str, bytes]
+    """The files' contents by name."""
+
+
+@cache
+def statics() -> Statics:
+    """Read the files."""
+    folder = files("arena.web") / "static"
+    contents = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
+    whole = sha256()
+    for name, content in sorted(contents.items()):
+        whole.update(f"{name}\0{len(content)}\0".encode() + content)
+    return Statics(whole.hexdigest()[:16], contents)
+
+
+def static_url(name: str) -> str:
+    """Return the address of a file. Raise KeyError if there is no such file."""
+    found = statics()
+    if name not in found.contents:
+        raise KeyError(name)
+    return f"/static/{found.hash}/{name}"
+
+
+@router.get("/static/{hash}/{name}")
+def static_file(hash: str, name: str) -> Response:
+    """Return a file."""
+    found = statics()
+    if hash != found.hash or name not in found.contents:
+        raise HTTPException(404)
+    kind = guess_type(name)[0] or "application/octet-stream"
+    return Response(found.contents[name], media_type=kind, headers={"Cache-Control": FOR_EVER})
+
 
 KEPT = f"\n{figures.SPACE}"
 """Characters that are kept although they are not printable."""

@@ -3,7 +3,6 @@
 from fastapi import APIRouter, FastAPI
 
 from arena.web.pages import (
-    accounts,
     among,
     boards,
     bots,
@@ -12,31 +11,27 @@ from arena.web.pages import (
     docs,
     feeds,
     front,
-    glances,
     hooks,
     joining,
     leagues,
     leaguing,
     library,
-    live,
     making,
     managing,
     matches,
     me,
     now,
     operating,
-    resetting,
+    rendering,
     rules,
     search,
     signing,
-    statics,
-    together,
     tournaments,
     upkeep,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
-    accounts.router,
+    upkeep.router,
     among.router,
     boards.router,
     bots.router,
@@ -45,24 +40,24 @@ ROUTERS: tuple[APIRouter, ...] = (
     docs.router,
     feeds.router,
     front.router,
-    glances.router,
+    now.router,
     hooks.router,
     joining.router,
     leagues.router,
     leaguing.router,
     library.router,
-    live.router,
+    now.router,
     managing.router,
     making.router,
     matches.router,
     me.router,
     now.router,
     operating.router,
-    resetting.router,
+    signing.router,
     rules.router,
     search.router,
     signing.router,
-    together.router,
+    deals.router,
     tournaments.router,
     upkeep.router,
 )
@@ -70,4 +65,4 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 def add_pages(app: FastAPI) -> None:
     """Serve the pages."""
-    app.router.routes += [route for router in (*ROUTERS, statics.router) for route in router.routes]
+    app.router.routes += [route for router in (*ROUTERS, rendering.router) for route in router.routes]

@@ -17,9 +17,8 @@ from arena.queries.names import list_pools
 from arena.queries.replays.sandbox import Tried, read_cards, try_cards
 from arena.queries.rulesets import RulesetShown
 from arena.web.context import Shared
-from arena.web.pages.asked import FromForm
 from arena.web.pages.files import read_toml
-from arena.web.pages.forms import AnyVisit, Forms, Visit
+from arena.web.pages.forms import AnyVisit, Forms, FromForm, Visit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from referee.errors import Problem

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from arena.queries.names import search
 from arena.queries.profiles import find_bots
-from arena.queries.search import search
 from arena.web.context import Shared
 from arena.web.pages.links import bot_url, league_url, tournament_url
 from arena.web.pages.page import SEE_OTHER, Page

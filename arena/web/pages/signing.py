@@ -1,4 +1,4 @@
-"""The pages for signing up, in and out."""
+"""The pages for signing up, in and out, and for setting a new password with an operator's link."""
 
 from typing import Annotated
 
@@ -6,8 +6,11 @@ from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.errors import SpecError
+from arena.operations import accounts
 from arena.people import invitations
+from arena.people.accounts import check_reset
 from arena.web.context import Shared
+from arena.web.pages.drawing import draw
 from arena.web.pages.forms import AnyVisit, Forms, Visit
 from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.routing import page_router
@@ -75,3 +78,33 @@ def _sign_up(visit: Visit) -> Response:
 
 signing_in.add_other("/sign-in", (), _sign_in, lambda _, answer: answer)
 signing_up.add_other("/sign-up", (), _sign_up, lambda _, answer: answer)
+
+
+HERE = "/reset-password"
+
+
+def _told(visit: Visit) -> dict[str, object]:
+    code = visit.sent["code"] or visit.request.query_params.get("code", "")
+    try:
+        name = check_reset(visit.web.storage, code, visit.context.now)
+    except SpecError:
+        return {"name": None}
+    form = draw(
+        *(visit, accounts.use_reset, HERE, "Set the password"),
+        known={"code": code},
+        labels={"password": "New password"},
+        username=name,
+    )
+    return {"name": name, "form": form}
+
+
+forms = Forms(router, HERE, "reset_password.html", _told)
+
+
+@router.get(HERE)
+def show_reset(visit: AnyVisit, code: Annotated[str, Query(max_length=200)] = "") -> HTMLResponse:
+    """Show the form for a new password, if the link can still be used."""
+    return forms.show(visit)
+
+
+forms.add(HERE, accounts.use_reset, "/sign-in")

@@ -9,7 +9,7 @@ from operator import attrgetter
 from arena.queries.histories import HistoryLine
 from arena.queries.matches import MatchPlace
 from arena.queries.profiles import VersionLine
-from arena.web.pages.scales import Scale, scale_of
+from arena.web.pages.figures import Scale, scale_of
 
 END = 0.04
 """Share of the width for which the values after the last change are drawn."""

@@ -25,12 +25,10 @@ from arena.queries.tournaments import round_tables
 from arena.store.models import TournamentState
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
-from arena.tournaments.ownentries import own_entries
-from arena.tournaments.steering import steers
+from arena.tournaments.steering import own_entries, steers
 from arena.web.context import Shared, Web
-from arena.web.pages.asked import FromForm
 from arena.web.pages.figures import signed
-from arena.web.pages.forms import AnyVisit, Forms
+from arena.web.pages.forms import AnyVisit, Forms, FromForm
 from arena.web.pages.links import match_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router

@@ -15,9 +15,8 @@ from arena.queries.sessions import is_over
 from arena.tournaments.overview import TournamentStatus
 from arena.web.asking import Anybody, Caller
 from arena.web.context import Shared
-from arena.web.feeds import Feed, Feeds
+from arena.web.feeds import PING, PING_SECONDS, EventStream, Feed, Feeds, event
 from arena.web.routing import api_router
-from arena.web.sse import PING, PING_SECONDS, EventStream, event
 from arena.web.watching import ENDED, STOP, Told
 
 router = api_router()

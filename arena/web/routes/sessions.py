@@ -8,7 +8,7 @@ from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.routing import api_router, described
-from referee.docstrings import tell_fields
+from referee.reading.docstrings import tell_fields
 
 
 class Sent(BaseModel):

@@ -5,7 +5,7 @@ import time
 from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import LIMITS
 from referee.matches.match import Limits
 

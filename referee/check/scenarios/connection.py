@@ -11,7 +11,7 @@ from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.pings import ping, pongs
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import BotSession, eager, quiet
 from referee.check.stream import Line
 from referee.check.wording import due

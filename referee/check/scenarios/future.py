@@ -7,7 +7,7 @@ from referee.check.desk import Deliver, Desk
 from referee.check.outcome import Failed
 from referee.check.scenario import Group
 from referee.check.scenarios.sessions import play_with_faults
-from referee.check.scenarios.tables import FOLLOWING, FOUR, small
+from referee.check.scenarios.turns import FOLLOWING, FOUR, small
 from referee.check.session import eager, quiet
 from referee.check.wording import due, notice
 from referee.v1 import bots_pb2, cards_pb2

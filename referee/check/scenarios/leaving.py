@@ -9,7 +9,7 @@ from referee.check.desk import QUIET_SECONDS, Desk
 from referee.check.outcome import Absent, Failed, Lost, Warned
 from referee.check.process import BotProcess
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import quiet
 from referee.check.stream import Switchboard
 from referee.check.wording import due

@@ -5,7 +5,7 @@ import asyncio
 from referee.check.desk import QUIET_SECONDS, Desk
 from referee.check.outcome import Failed
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.wording import is_capacity, notice, shown
 from referee.v1 import bots_pb2
 

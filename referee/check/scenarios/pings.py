@@ -5,7 +5,7 @@ import time
 from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import FOUR, small
+from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import BotSession
 from referee.check.wording import due, shown
 from referee.v1 import bots_pb2

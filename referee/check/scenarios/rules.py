@@ -2,7 +2,7 @@
 
 from referee.check.desk import Desk
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import small
+from referee.check.scenarios.turns import small
 from referee.check.session import eager, quiet
 from referee.ruleset import preset_names
 

@@ -2,7 +2,7 @@
 
 from referee.check.desk import Desk
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
+from referee.check.scenarios.turns import FOLLOWING, FOUR, small, three
 from referee.check.session import LIMITS, BotSession, RulesetObject, eager, quiet, scripted
 from referee.check.wording import due, notice
 from referee.v1 import bots_pb2

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.learning import Encoder, Observations
-from referee.learning.plays import PLAY_FIELDS, Floats
+from referee.learning.features import PLAY_FIELDS, Floats
 
 UNUSED = ("played", "ruleset")
 """Fields of an observation that the network ignores: it learns only one ruleset."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from referee.learning import Encoder, Observations, Tables
 from referee.learning.examples.network import Network, Seen, Target, seen_by
-from referee.learning.plays import PLAY_FIELDS, Floats
+from referee.learning.features import PLAY_FIELDS, Floats
 
 _LENGTH = PLAY_FIELDS.index("length")
 

@@ -10,7 +10,7 @@ from argon2 import PasswordHasher
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
-from arena.people import accounts, apikeys, browsers, invitations, owners, resets
+from arena.people import accounts, apikeys, browsers, invitations, owners
 from arena.queries.operator import ChangeQuery, changes
 from arena.store.storage import Storage
 from tests.arena.conftest import NOBODYS
@@ -162,18 +162,18 @@ def test_reset_when_its_code_is_used_then_the_password_is_new_and_the_code_works
 ) -> None:
     sign_up(storage, clock, "ann")
     session, ann = browsers.sign_in(storage, "ann", PASSWORD, clock())
-    made = resets.offer_reset(storage, ROOT, "ann", clock(), "https://arena.test/reset-password")
+    made = accounts.offer_reset(storage, ROOT, "ann", clock(), "https://arena.test/reset-password")
     assert made.link == f"https://arena.test/reset-password?code={made.code}"
     assert browsers.actor_in_browser(storage, session, clock()) == ann  # until it is used
     with pytest.raises(SpecError, match=r"^password: "):
-        resets.use_reset(storage, made.code, "short", clock())
-    resets.use_reset(storage, made.code, "another horse battery", clock())
+        accounts.use_reset(storage, made.code, "short", clock())
+    accounts.use_reset(storage, made.code, "another horse battery", clock())
     assert browsers.actor_in_browser(storage, session, clock()) is None
     with pytest.raises(NotAllowed):
         browsers.sign_in(storage, "ann", PASSWORD, clock())
     assert browsers.sign_in(storage, "ann", "another horse battery", clock())[1] == ann
     with pytest.raises(SpecError, match=r"^code: unknown, used or expired"):
-        resets.use_reset(storage, made.code, PASSWORD, clock())
+        accounts.use_reset(storage, made.code, PASSWORD, clock())
     told = [(one.actor.account, one.action) for one in changes(storage, ROOT, ChangeQuery("ann")).entries]
     assert told[:2] == [("ann", "account.password"), (ROOT.account, "account.reset")]
 
@@ -186,17 +186,17 @@ def test_reset_when_it_is_late_replaced_or_overtaken_then_its_code_is_void(
     _, root = browsers.sign_in(storage, "root", PASSWORD, clock())
 
     def offered(actor: Actor = ROOT) -> str:
-        return resets.offer_reset(storage, actor, "ann", clock(), "").code
+        return accounts.offer_reset(storage, actor, "ann", clock(), "").code
 
     def is_void(code: str) -> bool:
         try:
-            return not resets.check_reset(storage, code, clock())
+            return not accounts.check_reset(storage, code, clock())
         except SpecError:
             return True
 
     first, second = offered(), offered()
     assert (is_void(first), is_void(second)) == (True, False)
-    clock.now += resets.GOOD_FOR
+    clock.now += accounts.GOOD_FOR
     assert is_void(second)
     changed = offered()
     accounts.change_password(storage, ann, PASSWORD, "another horse battery", clock())
@@ -462,14 +462,14 @@ def test_codes_and_browsers_when_a_clock_was_a_year_ahead_then_they_last_no_long
     sign_up(storage, clock, "ann")
     clock.move(YEAR)
     code = invitations.invite(storage, ROOT, Role.AUTHOR, clock()).code
-    reset = resets.offer_reset(storage, ROOT, "ann", clock(), "")
+    reset = accounts.offer_reset(storage, ROOT, "ann", clock(), "")
     session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
     clock.move(-YEAR)
     with pytest.raises(SpecError, match="invitation: "):
         invitations.check_invitation(storage, code, clock())
     assert invitations.list_invitations(storage, ROOT, clock()) == []
     with pytest.raises(SpecError, match="code: "):
-        resets.check_reset(storage, reset.code, clock())
+        accounts.check_reset(storage, reset.code, clock())
     assert browsers.actor_in_browser(storage, session, clock()) is not None
     clock.move(browsers.STAYS.total_seconds())
     assert browsers.actor_in_browser(storage, session, clock()) is None

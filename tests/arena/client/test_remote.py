@@ -14,7 +14,7 @@ from arena.client.call import Call, call_of
 from arena.errors import Unreachable
 from arena.jsonvalues import from_text, to_json
 from arena.operations import accounts, bots, leaderboards, leagues, operator, results, rulesets, tournaments
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import HighlightKind, utc_now
 from arena.web.routing import PREFIX
 from tests.arena.client.conftest import Remote
@@ -139,7 +139,7 @@ def test_watching_shows_how_a_tournament_stands_until_it_has_ended(remote: Remot
 
     def cancel() -> None:
         wait_for(lambda: "paused" in shown.getvalue())
-        closing.cancel(remote.storage, ROOT, "paused", utc_now())
+        planning.cancel(remote.storage, ROOT, "paused", utc_now())
 
     with ThreadPoolExecutor(1) as pool, Client(remote.url) as client:
         cancelled = pool.submit(cancel)

@@ -17,13 +17,13 @@ from arena.host.settings import load_settings
 from arena.people import accounts, apikeys, browsers
 from arena.queries.board import LeaderboardLine, StrengthLine
 from arena.queries.leaderboards import leaderboard
-from arena.queries.verdicts import VerdictKind, verdict
+from arena.queries.versus import VerdictKind, verdict
 from arena.results.strength.fitting import fit_due
 from arena.results.strength.scale import about
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
+from arena.web.pages.figures import scale_of
 from arena.web.pages.links import bot_url
-from arena.web.pages.scales import scale_of
 from benchmarks import seasons
 from benchmarks.reading import NOW
 from tests.arena.fakes import ROOT

@@ -20,8 +20,8 @@ from arena.store.storage import Storage
 from arena.store.suggestions import HINTED
 from arena.web import limits
 from arena.web.routing import PREFIX
-from referee import validation
-from referee.validation import COMPARED, MOST_PROBLEMS
+from referee.reading import validation
+from referee.reading.validation import COMPARED, MOST_PROBLEMS
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.waiting import wait_for
 from tests.arena.web.conftest import PASSWORD, Ask

@@ -13,7 +13,7 @@ from arena.web import limits
 from arena.web.app import make_app
 from arena.web.asking import COOKIE
 from arena.web.headers import POLICY
-from arena.web.pages.statics import static_url
+from arena.web.pages.rendering import static_url
 from arena.web.routing import PREFIX
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.waiting import DEADLINE, wait_for

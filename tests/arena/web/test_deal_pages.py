@@ -24,8 +24,7 @@ from arena.web.pages.deals import Shown, deal_values, offline_file
 from arena.web.pages.figures import signed
 from arena.web.pages.rendering import fill
 from referee.errors import RefereeUnavailable
-from referee.local.explain import priced
-from referee.local.replayed import Replayed
+from referee.local.rewind import Replayed, priced
 from referee.matches.match import MatchSpec, Update
 from tests.arena.exported import play_by_table
 from tests.arena.random_play import play_randomly

@@ -26,7 +26,7 @@ from arena.store.models import BotVersion, Entrant, EntrantChances
 from arena.store.storage import Storage
 from arena.tournaments import admission
 from arena.tournaments.overview import find_tournament
-from arena.web.pages import once, rulesets
+from arena.web.pages import files, once
 from arena.web.pages.drawing import form_field
 from arena.web.pages.files import parameters_of, read_toml, write_toml
 from arena.webhooks.hooks import LONGEST_URL
@@ -243,7 +243,7 @@ def test_file_when_fields_are_written_then_it_has_the_same_fields(fields: dict[s
 
 
 def test_form_when_it_is_drawn_then_it_has_every_field_of_a_tournament_once(olga: TestClient) -> None:
-    parameters = [*parameters_of(TournamentSpec), rulesets.file_parameter()]
+    parameters = [*parameters_of(TournamentSpec), files.file_parameter()]
     named = Counter(re.findall(r'<label[^>]* for="desk-(\w+)"', olga.get("/desk").text))
     for parameter in parameters:
         assert form_field(parameter).group in GROUPS, parameter.name

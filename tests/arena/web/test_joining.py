@@ -21,9 +21,9 @@ from arena.people.tokens import hash_token
 from arena.store.storage import Storage
 from arena.tournaments.referees import Answer
 from referee.check import SCENARIOS, Report, Result
-from referee.client import RefereeStatus
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.match import Presence
+from referee.net.client import RefereeStatus
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.leagues import winter

@@ -20,7 +20,7 @@ from arena.client import Client
 from arena.core.specs import make_spec
 from arena.errors import Unreachable
 from arena.host.processes import Supervisor
-from arena.play.rounds import closing
+from arena.play.rounds import planning
 from arena.store.models import Match, utc_now
 from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle
@@ -193,7 +193,7 @@ def test_web_when_it_ends_under_load_then_it_goes_on_where_it_was_and_the_tourna
             made = {one.bot for one in listed_versions(storage, "ann")}
             assert made >= {f"ann/bot-{number}-{at}@1" for at, status in enumerate(statuses) if status == 201}
             assert not [name for name in made if not name.endswith("@1")]
-        closing.cancel(storage, ROOT, "held", utc_now())
+        planning.cancel(storage, ROOT, "held", utc_now())
         assert following.result(DEADLINE) == list(range(1, 2 * len(ENDINGS) + 3))
         arena.wait("cup", lambda status: status.ended)
         with Client(served.url) as client:

@@ -19,10 +19,10 @@ from arena.store.models import utc_now
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import make_app
 from arena.web.asking import COOKIE
+from arena.web.feeds import PING
 from arena.web.routes.events import sent
 from arena.web.routing import PREFIX
 from arena.web.serving import Server
-from arena.web.sse import PING
 from arena.web.watching import ENDED, STOP, WITHHELD_WORDS, LeftBehind, Watched, delayed, written
 from arena.web.watching import Told as Sent
 from referee.ruleset import load_ruleset

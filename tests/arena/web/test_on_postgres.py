@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from arena.actors import Role
 from arena.errors import SpecError, StateError
 from arena.host.settings import load_settings
-from arena.people import accounts, resets
+from arena.people import accounts
 from arena.store.models import utc_now
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
@@ -120,13 +120,13 @@ def test_reset_when_several_links_are_made_at_once_then_one_works_and_once(stora
     def offer(_: int) -> str:
         barrier.wait()
         with suppress(StateError):
-            return resets.offer_reset(storage, ROOT, "ann", utc_now(), "").code
+            return accounts.offer_reset(storage, ROOT, "ann", utc_now(), "").code
         return "refused"
 
     def use(code: str) -> bool:
         barrier.wait()
         with suppress(SpecError):
-            resets.use_reset(storage, code, f"new {code}", utc_now())
+            accounts.use_reset(storage, code, f"new {code}", utc_now())
             return True
         return False
 
@@ -139,5 +139,5 @@ def test_reset_when_several_links_are_made_at_once_then_one_works_and_once(stora
 
 def _is_good(storage: Storage, code: str) -> bool:
     with suppress(SpecError):
-        return resets.check_reset(storage, code, utc_now()) == "ann"
+        return accounts.check_reset(storage, code, utc_now()) == "ann"
     return False

@@ -161,7 +161,7 @@ def names_in(browser: TestClient, query: str) -> set[str]:
 def test_accounts_when_there_are_many_then_the_list_goes_on(
     root: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.web.pages.accounts.LISTED", 2)
+    monkeypatch.setattr("arena.web.pages.upkeep.LISTED", 2)
     for name in ("ann", "anna", "bob"):
         root.post("/operator/accounts", data={"account": name, "role": "author"})
     [further] = [link for link in Read(root.get("/operator/accounts").text).links if "cursor=" in link]

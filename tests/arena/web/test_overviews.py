@@ -142,7 +142,7 @@ def test_notable_deals_when_they_are_read_then_they_are_those_of_the_whole_arena
 async def test_tables_when_one_is_in_play_then_cards_in_hand_are_seen_and_it_is_let_go_when_nobody_looks(
     world: World, migrated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.web.overviews.FRESH", 0.0)
+    monkeypatch.setattr("arena.web.readings.FRESH", 0.0)
     monkeypatch.setattr("arena.web.watching.RETRY_SECONDS", 0.02)
     monkeypatch.setattr("arena.web.watching.LINGERS", 1.0)
     cup = world.tournament(4, rounds=1)

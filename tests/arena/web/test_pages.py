@@ -14,14 +14,13 @@ from arena.errors import BrokerError, UnknownError
 from arena.people import accounts
 from arena.queries.highlights import deal_of_day
 from arena.queries.leaderboards import leaderboard
+from arena.queries.names import search
 from arena.queries.scoreboard import certainty, scoreboard
-from arena.queries.search import search
 from arena.web.headers import POLICY
 from arena.web.pages.docs import AUTHORS, FOR_WHOM, GUIDE, documents, page_of
 from arena.web.pages.figures import without_command
 from arena.web.pages.links import bot_url, deal_url, tournament_url
-from arena.web.pages.rendering import environment, fill
-from arena.web.pages.statics import statics
+from arena.web.pages.rendering import environment, fill, statics
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import Ask

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from fastapi.testclient import TestClient
 
 from arena.bots.checks import submit_check
-from arena.web.badges import badge
+from arena.web.pages.bots import badge
 from referee.check import SCENARIOS, Capabilities, Figures, Outcome, Report, Result, Said
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT

@@ -11,9 +11,9 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.responses import Response as Answer
 from starlette.routing import Route
 
-from arena.web import remembered
+from arena.web import cache
+from arena.web.cache import Remembered
 from arena.web.headers import Compressed, Unchanged
-from arena.web.remembered import Remembered
 
 Get = Callable[..., Awaitable[Response]]
 
@@ -135,7 +135,7 @@ async def test_answer_when_working_it_out_fails_then_the_next_one_who_waits_asks
 async def test_answers_when_there_are_too_many_then_those_kept_first_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remembered, "MOST_KEPT", 2)
+    monkeypatch.setattr(cache, "MOST_KEPT", 2)
     server = Server()
     for path in ("/1", "/2", "/3"):
         await server.get(path)

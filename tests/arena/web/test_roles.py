@@ -19,8 +19,8 @@ from arena.bots.checks import store_check
 from arena.core.specs import make_spec
 from arena.host.settings import Settings, load_settings
 from arena.leagues import membership
-from arena.people import accounts, apikeys, browsers, invitations, resets
-from arena.results.strength.baselines import add_baselines
+from arena.people import accounts, apikeys, browsers, invitations
+from arena.results.strength.pools import add_baselines
 from arena.store.models import BotVersion, League, Tournament, utc_now
 from arena.store.storage import Storage, changed, open_storage
 from arena.tournaments import creation
@@ -161,7 +161,7 @@ def _belongings(storage: Storage, settings: Settings) -> dict[str, str]:
     creation.create(storage, organisers[Caller.OTHER], make_spec(SPEC | {"name": "others"}), now)
     return {
         "{invitation}": invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code,
-        "{code}": resets.offer_reset(storage, ROOT, "friend", now, "").code,
+        "{code}": accounts.offer_reset(storage, ROOT, "friend", now, "").code,
     }
 
 

@@ -10,7 +10,7 @@ from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind
 from arena.queries.replays.table import after_trick, plays_in, tricks_of
 from arena.queries.sessions import played_match, shown_deals
-from arena.web.pages import together
+from arena.web.pages import deals
 from arena.web.pages.links import deal_url
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played
@@ -72,8 +72,8 @@ def test_same_deal_when_there_are_many_tables_then_the_records_of_some_are_read(
 def test_page_when_there_are_many_tables_then_it_has_the_results_of_those_near(
     cup: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(together, "MOST", 1)
-    monkeypatch.setattr(together, "LISTED", 2)
+    monkeypatch.setattr(deals, "MOST", 1)
+    monkeypatch.setattr(deals, "LISTED", 2)
     page = PAGE.format(1)
     for first, listed in ((1, [1, 2]), (2, [1, 2]), (3, [3, 4])):
         shown = Read(
@@ -163,8 +163,8 @@ def test_page_when_a_bot_forfeited_the_deal_then_it_is_fouled_at_every_table_wit
 def test_tricks_when_they_are_taken_together_then_they_are_all_actions_of_the_deal(name: str) -> None:
     for record in played(name):
         replay = make_replay(record)
-        together = [step for trick in range(1, tricks_of(replay) + 1) for step in plays_in(replay, trick)]
-        assert len(together) == len(record["actions"])
+        deals = [step for trick in range(1, tricks_of(replay) + 1) for step in plays_in(replay, trick)]
+        assert len(deals) == len(record["actions"])
         assert after_trick(replay, tricks_of(replay)).kind is Kind.END
         for trick in range(1, tricks_of(replay)):
             assert after_trick(replay, trick).won_by is not None

@@ -10,8 +10,7 @@ import pytest
 from referee.deals.deal import Deal
 from referee.learning.boss import Bosses
 from referee.learning.encoder import Encoder
-from referee.learning.needed import Needed
-from referee.learning.plays import PLAY_FIELDS, Floats
+from referee.learning.features import PLAY_FIELDS, Floats, Needed
 from referee.learning.sight import Onlooker
 from referee.learning.tables import LearningTable
 from referee.protocol.numbers import card_numbers

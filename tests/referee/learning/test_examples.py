@@ -12,10 +12,10 @@ from referee.learning import Encoder, Tables
 from referee.learning.examples import train
 from referee.learning.examples.network import Network, Seen, Target, seen_by
 from referee.learning.examples.playing import Collector, advantages, best, drawn, greedy, measured
-from referee.learning.plays import Floats
+from referee.learning.features import Floats
 from referee.local.field import block_of, turned
-from referee.local.played import Played
 from referee.local.table import LocalTable, Setting
+from referee.local.tally import Played
 from referee.ruleset import load_ruleset
 
 GREEDY = Path(__file__).parents[3] / "sample_bots" / "python" / "greedy.py"

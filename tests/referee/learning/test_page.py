@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from referee import learning
-from referee.learning.plays import FIXED, PLAY_FIELDS, PLAY_KINDS
+from referee.learning.features import FIXED, PLAY_FIELDS, PLAY_KINDS
 from referee.ruleset import preset_names
 
 PAGE = (Path(__file__).parents[3] / "docs" / "authors" / "learning.md").read_text(encoding="utf-8")

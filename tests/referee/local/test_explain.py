@@ -5,8 +5,7 @@ from itertools import count
 import pytest
 
 from referee.bot import Play, Turn
-from referee.local.explain import compared, priced
-from referee.local.replayed import Replayed
+from referee.local.rewind import Replayed, compared, priced
 from tests.referee.local.test_session import play, records_of
 
 

@@ -14,10 +14,10 @@ import pytest
 from referee.errors import ProgramError
 from referee.local import pool
 from referee.local.loading import load_file
-from referee.local.played import Played, Thought
 from referee.local.pool import play_in_processes
 from referee.local.programs import program
 from referee.local.table import LocalTable, Setting
+from referee.local.tally import Played, Thought
 from referee.matches.match import SessionSpec
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of, some_sessions
 

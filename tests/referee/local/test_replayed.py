@@ -9,13 +9,12 @@ import pytest
 from referee.bot import Play, Turn
 from referee.errors import RecordError
 from referee.local.field import Block
-from referee.local.replayed import Replayed
-from referee.local.rewind import chosen, here, own_seat, rewound
+from referee.local.rewind import Replayed, chosen, here, own_seat, rewound
 from referee.local.saving import Which, kept_records
 from referee.local.session import Seated
 from referee.local.table import LocalTable
 from referee.matches.match import SessionSpec
-from referee.records.files import LONGEST_LINE, DealLine, deal_records, text_lines
+from referee.records.reading import LONGEST_LINE, DealLine, deal_records, text_lines
 from referee.ruleset import preset_names
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of
 from tests.referee.local.test_session import play, records_of

@@ -12,12 +12,12 @@ from referee.local.sequential import (
     FEWEST,
     MOST_MOVED,
     SequentialTest,
+    Sums,
     Verdict,
     expected_blocks,
     fixed_interval,
     watched_interval,
 )
-from referee.local.sums import Sums
 
 
 def sums_of(values: list[float]) -> Sums:

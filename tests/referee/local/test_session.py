@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from referee.bot import EndedDeal, EndedSession, Play, Turn
-from referee.local.played import Played
 from referee.local.session import LocalSession, Seated
 from referee.local.table import LocalTable
+from referee.local.tally import Played
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits, SessionSpec
 from referee.position import Position

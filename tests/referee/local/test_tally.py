@@ -8,11 +8,9 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.local.field import Block, field_blocks
-from referee.local.played import Failure, Fault, Played
 from referee.local.report import compared, sentence
-from referee.local.sequential import SequentialTest
-from referee.local.sums import Sums, student
-from referee.local.tally import Assembly, Tally, Times
+from referee.local.sequential import SequentialTest, Sums, student
+from referee.local.tally import Assembly, Failure, Fault, Played, Tally, Times
 from referee.local.versus import Versus
 from referee.matches.match import SessionResult, SessionSpec
 from tests.referee.local.test_session import play

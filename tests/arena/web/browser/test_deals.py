@@ -12,13 +12,13 @@ from sqlmodel import col, select
 
 from arena.actors import Role
 from arena.people import accounts
-from arena.queries.counting import deal_scores_at, deals_beside
 from arena.queries.deals import one_deal
 from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import steps_of_actions
 from arena.queries.replays.steps import Replay
 from arena.queries.replays.table import words_for
+from arena.queries.sessions import deal_scores_at, deals_beside
 from arena.store.models import Account, DealEstimate, Session
 from arena.tournaments import corrections
 from arena.web.pages.figures import signed

@@ -1,0 +1,1 @@
+"""Processes: how they start and end, their signals, consoles and descriptors."""
