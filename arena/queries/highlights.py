@@ -398,21 +398,22 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
 
 def _rows(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
     """Return the rows of deals for display, in the order of ``by_kind``."""
-    wanted = [(-session, kind) for kind, places in by_kind.items() for _, session in places]
-    given = {"sessions": {session for session, _ in wanted}, "kinds": [*by_kind]}
-    rows = tx.connection().execute(_select_shown(), given).all()
-    by_place = {(row[0], row[1]): row[2:] for row in rows}
-    return [by_place[place] for place in wanted]
+    places = [(-session, kind) for kind, of_kind in by_kind.items() for _, session in of_kind]
+    these = {"sessions": {session for session, _ in places}, "kinds": [*by_kind]}
+    rows = tx.connection().execute(_displayed(), these)
+    by_place = {(row.session_id, row.kind): row for row in rows}
+    return [by_place[place] for place in places]
 
 
 @cache
-def _select_shown() -> Select[Any]:
-    """Select what is shown of deals; made once, because every page of deals uses it."""
+def _displayed() -> Select[Any]:
+    """Select what is displayed of deals; made once, because every page of deals uses it."""
     columns: tuple[Any, ...] = (
         *(Highlight.session_id, Highlight.kind, Highlight.deal, Highlight.value, Highlight.table_size),
-        *(Session.number, Session.seating, Session.deal_points, Session.finished_at),
-        *(Match.id, Match.table_number, Round.number),
-        *(Tournament.name, StoredRuleset.name, StoredRuleset.version),
+        *(col(Session.number).label("session"), Session.seating, Session.deal_points, Session.finished_at),
+        *(Session.match_id, Match.table_number, col(Round.number).label("round")),
+        *(col(Tournament.name).label("tournament"), col(StoredRuleset.name).label("ruleset")),
+        StoredRuleset.version,
     )
     return (
         select_columns(*columns)
@@ -426,28 +427,21 @@ def _select_shown() -> Select[Any]:
     )
 
 
-def _shown_value(kind: HighlightKind, value: int) -> int:
-    return round(value / UNIT) if kind in MADE else value
-
-
 def _lines(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) -> Iterator[DealLine]:
     rows = _rows(tx, by_kind)
-    names = names_of(tx, {row[7] for row in rows})
-    kinds = (kind for kind, places in by_kind.items() for _ in places)
-    for kind, row in zip(kinds, rows, strict=True):
-        deal, value, table_size, session, seating, deal_points, finished_at, match_id, table, *called = row
-        round, tournament, ruleset, version = called
+    names = names_of(tx, {row.match_id for row in rows})
+    for row in rows:
         yield DealLine(
-            tournament=tournament,
-            round=round,
-            table=table,
-            session=session,
-            deal=deal,
-            kind=kind,
-            value=_shown_value(kind, value),
-            ruleset=f"{ruleset}@{version}",
-            table_size=table_size,
-            finished_at=finished_at,
-            bots=tuple(names[match_id][position] for position in seating),
-            points=tuple(deal_points[deal - 1]),
+            tournament=row.tournament,
+            round=row.round,
+            table=row.table_number,
+            session=row.session,
+            deal=row.deal,
+            kind=row.kind,
+            value=round(row.value / UNIT) if row.kind in MADE else row.value,
+            ruleset=f"{row.ruleset}@{row.version}",
+            table_size=row.table_size,
+            finished_at=row.finished_at,
+            bots=tuple(names[row.match_id][position] for position in row.seating),
+            points=tuple(row.deal_points[row.deal - 1]),
         )

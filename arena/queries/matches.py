@@ -342,33 +342,34 @@ def _keys(
 
 def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine]:
     """Yield matches by their ids, in this order."""
-    wanted = {"matches": match_ids}
-    seats: dict[int, list[tuple[Any, ...]]] = {}
-    for match_id, *seat in tx.connection().execute(_seats(), wanted):
-        seats.setdefault(match_id, []).append(tuple(seat))
+    these = {"matches": match_ids}
+    seats: dict[int, list[Any]] = {}
+    for seat in tx.connection().execute(_seats(), these):
+        seats.setdefault(seat.match_id, []).append(seat)
     forfeits = Counter(
-        (match_id, seating[seat])
-        for match_id, seating, forfeited in tx.connection().execute(_forfeits(), wanted)
-        for seat in forfeited
+        (row.match_id, row.seating[seat])
+        for row in tx.connection().execute(_forfeits(), these)
+        for seat in row.forfeits
     )
-    by_match = {match_id: rest for match_id, *rest in tx.connection().execute(_select_shown(), wanted)}
+    by_match = {row.id: row for row in tx.connection().execute(_displayed(), these)}
     for match_id in match_ids:
-        table, finished_at, deals, tournament, duplicate, round, ruleset, version = by_match[match_id]
-        names, points, scores, places, faults, changes = zip(*seats[match_id], strict=True)
-        counted = count(points, scores, places, duplicate=duplicate)
+        row, there = by_match[match_id], seats[match_id]
+        points, changes = tuple(seat.points for seat in there), tuple(seat.change for seat in there)
+        scores, places = [seat.score for seat in there], [seat.place for seat in there]
+        counted = count(points, scores, places, duplicate=row.duplicate)
         yield MatchLine(
-            tournament=tournament,
-            round=round,
-            table=table,
-            ruleset=f"{ruleset}@{version}",
-            finished_at=finished_at,
-            deals=deals,
-            bots=names,
+            tournament=row.tournament,
+            round=row.round,
+            table=row.table_number,
+            ruleset=f"{row.ruleset}@{row.version}",
+            finished_at=row.finished_at,
+            deals=row.deals_done,
+            bots=tuple(seat.bot for seat in there),
             points=points,
             scores=counted.scores,
             places=counted.places,
-            faults=faults,
-            forfeits=tuple(forfeits[match_id, position] for position in range(len(names))),
+            faults=tuple(seat.faults for seat in there),
+            forfeits=tuple(forfeits[match_id, position] for position in range(len(there))),
             changes=None if None in changes else changes,
         )
 
@@ -378,18 +379,12 @@ THESE = bindparam("matches", type_=Ids())
 
 
 @cache
-def _select_shown() -> Select[Any]:
-    """Select what is shown of matches."""
+def _displayed() -> Select[Any]:
+    """Select what is displayed of matches."""
     columns: tuple[Any, ...] = (
-        Match.id,
-        Match.table_number,
-        Match.finished_at,
-        Match.deals_done,
-        Tournament.name,
-        Tournament.duplicate,
-        Round.number,
-        StoredRuleset.name,
-        StoredRuleset.version,
+        *(Match.id, Match.table_number, Match.finished_at, Match.deals_done, Tournament.duplicate),
+        *(col(Tournament.name).label("tournament"), col(Round.number).label("round")),
+        *(col(StoredRuleset.name).label("ruleset"), StoredRuleset.version),
     )
     return (
         select_columns(*columns)
@@ -403,9 +398,10 @@ def _select_shown() -> Select[Any]:
 @cache
 def _seats() -> Select[Any]:
     """Select name, points, what counts, faults and change of Elo of each position."""
-    change = RatingChange.after - RatingChange.before
-    counted = (Seat.points, Seat.score, Seat.place)
-    columns: tuple[Any, ...] = (Seat.match_id, BotVersion.name, *counted, Seat.faults, change)
+    columns: tuple[Any, ...] = (
+        *(Seat.match_id, Seat.points, Seat.score, Seat.place, Seat.faults),
+        *(col(BotVersion.name).label("bot"), (col(RatingChange.after) - RatingChange.before).label("change")),
+    )
     return (
         select_columns(*columns)
         .join(BotVersion, col(BotVersion.id) == Seat.version_id)

@@ -150,7 +150,7 @@ class Row(NamedTuple):
 
     @property
     def met(self) -> Met:
-        return Met(*self[3:])
+        return Met(self.matches, self.deals, self.ahead, self.behind, self.lead)
 
 
 def find_meetings(

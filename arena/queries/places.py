@@ -185,7 +185,7 @@ def _lines(
         given["versions"] = wanted.among
     provisional = wanted.provisional if part == FITTED else None
     rows = _page(part, key is not None, back, wanted.among is not None, provisional, (*wanted.conditions,))
-    return _placed(tx, pool, tx.connection().execute(rows, given).all())
+    return _placed(tx, pool, part, tx.connection().execute(rows, given).all())
 
 
 def _values(pool: Pool) -> dict[str, object]:
@@ -200,46 +200,54 @@ def _in_pool(table: type[Rating | Strength | StrengthFit]) -> tuple[ColumnElemen
     return col(table.ruleset_id) == ruleset, col(table.table_size) == size
 
 
-_RATED: tuple[Any, ...] = (
-    *(Rating.id, Rating.version_id, Rating.value, Rating.matches, Rating.deals, Rating.last_played),
+_RATED: Mapping[str, Any] = {
+    "rating_id": Rating.id,
+    "version_id": Rating.version_id,
+    "rating": Rating.value,
+    "matches": Rating.matches,
+    "deals": Rating.deals,
+    "last_played_at": Rating.last_played,
+    "bot": BotVersion.name,
+    "language": LANGUAGE,
+}
+"""The columns of a rating, by the fields of ``Placed``."""
+_DEVIATION = (
+    select_columns(col(StrengthFit.deviation))
+    .where(*_in_pool(StrengthFit))
+    .order_by(col(StrengthFit.matches).desc(), col(StrengthFit.made).desc())
+    .limit(1)
+    .scalar_subquery()
 )
-_NAMED: tuple[Any, ...] = (col(BotVersion.name), LANGUAGE)
+"""The standard deviation from the latest fit of the pool."""
+_SAME = ("ahead", "ahead_low", "ahead_high", "rank", "best", "worst", "tier", "parts_after")
+"""The columns of a strength that are fields of ``StrengthLine``, too."""
 _FITTED: tuple[Any, ...] = (
     *(Strength.value, Strength.error, Strength.above, Strength.above_error, Strength.anchored),
-    func.coalesce(
-        select_columns(col(StrengthFit.deviation))
-        .where(*_in_pool(StrengthFit))
-        .order_by(col(StrengthFit.matches).desc(), col(StrengthFit.made).desc())
-        .limit(1)
-        .scalar_subquery(),
-        0.0,
-    ),
-    *(Strength.ahead, Strength.ahead_low, Strength.ahead_high),
-    *(Strength.rank, Strength.best, Strength.worst, Strength.tier, Strength.parts_after),
-    *(Strength.group_number, Strength.deals),
+    *(getattr(Strength, name) for name in _SAME),
+    *(Strength.group_number, col(Strength.deals).label("fitted")),
+    func.coalesce(_DEVIATION, 0.0).label("deviation"),
 )
-"""What ``_strength`` takes: among it the standard deviation from the latest fit of the pool."""
-_REST = len(_RATED) + len(_NAMED)
-"""Where in a row the columns of the strength begin."""
 
 
-def _placed(tx: Transaction, pool: Pool, rows: Sequence[Any]) -> list[Placed]:
+def _placed(tx: Transaction, pool: Pool, part: int, rows: Sequence[Any]) -> list[Placed]:
     """Return the lines of rows of one part."""
-    if not rows:
-        return []
-    if len(rows[0]) > _REST:
-        strengths = [_strength(*row[_REST:]) for row in rows]
-        return [Placed._make((*row[:_REST], fit, fit.rank)) for row, fit in zip(rows, strengths, strict=True)]
-    counted = _counted(tx, pool, [row.version_id for row in rows])
-    return [Placed._make((*row, None, counted[row.version_id])) for row in rows]
+    if part == FITTED:
+        return [_line(row, _strength(row), row.rank) for row in rows]
+    counted = _counted(tx, pool, [row.version_id for row in rows]) if rows else {}
+    return [_line(row, None, counted[row.version_id]) for row in rows]
 
 
-def _strength(
-    value: float, error: float, above: float, above_error: float, anchored: bool, deviation: float, *rest: Any
-) -> StrengthLine:
-    """Return a strength from its columns in ``_FITTED``."""
-    anchor: Literal["baselines", "mean"] = "baselines" if anchored else "mean"
-    return StrengthLine(value, TWO_SIDED * error, *figures(above, above_error, deviation), anchor, *rest)
+def _line(row: Any, strength: StrengthLine | None, at: int) -> Placed:
+    return Placed(**{name: getattr(row, name) for name in _RATED}, strength=strength, at=at)
+
+
+def _strength(row: Any) -> StrengthLine:
+    scale = figures(row.above, row.above_error, row.deviation)
+    anchor: Literal["baselines", "mean"] = "baselines" if row.anchored else "mean"
+    same = {name: getattr(row, name) for name in _SAME}
+    return StrengthLine(
+        row.value, TWO_SIDED * row.error, *scale, anchor, group=row.group_number, deals=row.fitted, **same
+    )
 
 
 def _counted(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> dict[int, int]:
@@ -248,7 +256,7 @@ def _counted(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> dict[in
     at = func.row_number().over(order_by=(col(Rating.value).desc(), version_id)).label("at")
     counted = select_columns(version_id, at).where(*_rated(), ~_has_strength()).subquery()
     places = select_columns(*counted.c).where(among(counted.c.version_id, version_ids))
-    return {row[0]: row[1] for row in tx.connection().execute(places, _values(pool))}
+    return {row.version_id: row.at for row in tx.connection().execute(places, _values(pool))}
 
 
 @cache
@@ -290,14 +298,18 @@ _ORDER = (col(Strength.group_number), col(Strength.rank))
 
 def _fitted(back: bool) -> Select[Any]:
     same = and_(col(Rating.version_id) == Strength.version_id, *_rated())
-    rows = _with_names(select_columns(*_RATED, *_NAMED, *_FITTED).select_from(Strength).join(Rating, same))
+    rows = _with_names(_rating_lines(*_FITTED).select_from(Strength).join(Rating, same))
     return rows.where(*_in_pool(Strength)).order_by(*(_turned(column, back) for column in _ORDER))
 
 
 def _unfitted(back: bool) -> Select[Any]:
-    rows = _with_names(select_columns(*_RATED, *_NAMED).select_from(Rating))
+    rows = _with_names(_rating_lines().select_from(Rating))
     order = (_turned(col(Rating.value), not back), _turned(col(Rating.version_id), back))
     return rows.where(*_rated(), ~_has_strength()).order_by(*order)
+
+
+def _rating_lines(*columns: Any) -> Select[Any]:
+    return select_columns(*(column.label(name) for name, column in _RATED.items()), *columns)
 
 
 def _with_names(rows: Select[Any]) -> Select[Any]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from operator import attrgetter
 
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
@@ -123,15 +124,20 @@ def _lines(
         .order_by(col(Match.table_number), col(Seat.position))
     )
     lines = []
-    for (table, state, sessions, deals, finished_at), seats in groupby(
-        map(tuple, tx.execute(rows)), key=lambda row: row[:5]
-    ):
-        names, points, scores, places, faults = zip(*(row[5:] for row in seats), strict=True)
-        done = state == MatchState.DONE
+    for table, there in groupby(tx.execute(rows), key=attrgetter("table_number")):
+        seats = [*there]
+        match, points = seats[0], tuple(seat.points for seat in seats)
+        done = match.state == MatchState.DONE
+        scores, places = [seat.score for seat in seats], [seat.place for seat in seats]
         counted = count(points, scores, places, duplicate=duplicate) if done else NOT_YET
-        shown_points = points if all_points or done else None
         lines.append(
-            TableLine(table, state, sessions, deals, finished_at, names, shown_points, *counted, faults)
+            TableLine(
+                *(table, match.state, match.sessions_done, match.deals_done, match.finished_at),
+                tuple(seat.name for seat in seats),
+                points if all_points or done else None,
+                *counted,
+                tuple(seat.faults for seat in seats),
+            )
         )
     return tuple(lines)
 
