@@ -35,10 +35,10 @@ class Crossed:
 def crossed(lines: Sequence[CrossLine]) -> list[Crossed]:
     """Return lines, which are sorted by pool and bot, as a table for each pool."""
     return [
-        Crossed(*pool, names, [[met.get((one, other)) for other in names] for one in names])
+        Crossed(*pool, names, [[met.get((bot, other)) for other in names] for bot in names])
         for pool, of_pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size))
         for met in [{(line.bot, line.opponent): line.met for line in of_pool}]
-        for names in [list(dict.fromkeys(one for one, _ in met))]
+        for names in [list(dict.fromkeys(bot for bot, _ in met))]
     ]
 
 
@@ -46,26 +46,26 @@ def crossed(lines: Sequence[CrossLine]) -> list[Crossed]:
 def show_crosstable(visit: AnyVisit) -> HTMLResponse:
     """Show how often some bots finished ahead of each other, in each pool in which they met."""
     bots = [line.strip() for text in visit.sent.all("bot") for line in text.splitlines() if line.strip()]
-    told = {"bots": bots, "ruleset": visit.sent["ruleset"], "pools": []}
+    values = {"bots": bots, "ruleset": visit.sent["ruleset"], "pools": []}
     if not bots:
-        return visit.page("among.html", **told)
+        return visit.page("among.html", **values)
     try:
         pools = crossed(visit.do(results.show_crosstable).crosstable)
     except (SpecError, UnknownError) as error:
         if not wants_page(visit.request.scope):
             raise
-        return visit.page.again("among.html", error, **told)
-    return visit.page("among.html", **{**told, "pools": pools})
+        return visit.page.again("among.html", error, **values)
+    return visit.page("among.html", **{**values, "pools": pools})
 
 
 @router.get("/faults")
 def show_faults(visit: AnyVisit) -> HTMLResponse:
     """Show the bot versions with faults, those with the most first."""
-    told = {"kinds": schema_of(bots.list_faults.parameters["kind"].kind)["enum"], "asked": visit.sent}
+    values = {"kinds": schema_of(bots.list_faults.parameters["kind"].kind)["enum"], "asked": visit.sent}
     try:
-        found = visit.do(bots.list_faults, limit=LISTED)
+        page = visit.do(bots.list_faults, limit=LISTED)
     except (SpecError, UnknownError) as error:
         if not wants_page(visit.request.scope):
             raise
-        return visit.page.again("faults.html", error, found=FaultsPage((), None), **told)
-    return visit.page("faults.html", found=found, **told)
+        return visit.page.again("faults.html", error, found=FaultsPage((), None), **values)
+    return visit.page("faults.html", found=page, **values)

@@ -59,13 +59,13 @@ class Board:
         return [line for tier in self.tiers for line in tier.lines]
 
 
-def _asked(visit: Visit) -> SimpleNamespace:
+def _board_query(visit: Visit) -> SimpleNamespace:
     """Return what the board is asked for with: the parameters of a leaderboard, and two bots to compare."""
-    asked = visit.asked(leaderboard)
-    narrowing = (asked.league, asked.owner, asked.language, asked.active_since, asked.provisional)
-    asked.narrowed = any(one is not None for one in narrowing) or asked.min_matches > 1
-    asked.a, asked.b = visit.sent["a"], visit.sent["b"]
-    return asked
+    query = visit.query_of(leaderboard)
+    narrowing = (query.league, query.owner, query.language, query.active_since, query.provisional)
+    query.narrowed = any(value is not None for value in narrowing) or query.min_matches > 1
+    query.a, query.b = visit.sent["a"], visit.sent["b"]
+    return query
 
 
 def asks_for_board(visit: Visit) -> bool:
@@ -76,48 +76,48 @@ def asks_for_board(visit: Visit) -> bool:
 @router.get("/board")
 def board(visit: AnyVisit) -> HTMLResponse:
     """Show the board."""
-    web, asked = visit.web, _asked(visit)
+    web, query = visit.web, _board_query(visit)
     pools = list_pools(web.storage)
-    pool = chosen(pools, asked.ruleset, asked.table_size)
+    pool = chosen(pools, query.ruleset, query.table_size)
     if pool is None:
         return visit.page("board.html", board=None)
     trouble: dict[str, str] = {}
-    found = None
-    if asked.around is not None:
+    rows = None
+    if query.around is not None:
         try:
-            found = _lines(visit, pool, AROUND, cursor=None)
+            rows = _lines(visit, pool, AROUND, cursor=None)
         except (UnknownError, SpecError) as error:
             trouble["around"] = str(error)
-    if found is None:
-        found = _lines(visit, pool, LINES, around=None)
+    if rows is None:
+        rows = _lines(visit, pool, LINES, around=None)
     try:
-        said = compared(web.storage, pool, asked.a, asked.b)
+        said = compared(web.storage, pool, query.a, query.b)
     except (UnknownError, SpecError) as error:
         said, trouble["compare"] = None, str(error)
-    query = visit.request.query_params
+    texts = visit.request.query_params
     return visit.page(
         "board.html",
         pools=pools,
-        board=board_of(pool, found.leaderboard, found.next),
-        asked=asked,
+        board=board_of(pool, rows.leaderboard, rows.next),
+        asked=query,
         verdict=said,
         trouble=trouble,
         held=HELD,
-        query=query,
-        query_of_api={**query, "ruleset": pool.hash, "a": None, "b": None},
+        query=texts,
+        query_of_api={**texts, "ruleset": pool.hash, "a": None, "b": None},
     )
 
 
-def _lines(visit: Visit, pool: NamedPool, limit: int, **known: object) -> Leaderboard:
+def _lines(visit: Visit, pool: NamedPool, limit: int, **parameters: object) -> Leaderboard:
     """Return the lines of a pool that are asked for."""
-    return visit.do(leaderboard, ruleset=pool.hash, table_size=pool.table_size, limit=limit, **known)
+    return visit.do(leaderboard, ruleset=pool.hash, table_size=pool.table_size, limit=limit, **parameters)
 
 
 @router.get("/leaderboard.csv")
 def board_csv(visit: AnyVisit) -> Response:
     """Return the leaderboard of a pool for spreadsheets."""
-    asked = _asked(visit)
-    pool = chosen(list_pools(visit.web.storage), asked.ruleset, asked.table_size)
+    query = _board_query(visit)
+    pool = chosen(list_pools(visit.web.storage), query.ruleset, query.table_size)
     whole: dict[str, object] = {"around": None, "cursor": None}
     lines = () if pool is None else _lines(visit, pool, MOST_CSV, **whole).leaderboard
     file = StringIO()
@@ -132,28 +132,28 @@ def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | No
     Raise UnknownError if no pool has this name.
     """
     called = [
-        one
-        for one in pools
-        if (ruleset is None or one.is_called(ruleset)) and table_size in (None, one.table_size)
+        line
+        for line in pools
+        if (ruleset is None or line.is_called(ruleset)) and table_size in (None, line.table_size)
     ]
     if pools and not called:
         raise UnknownError(f"no ratings under {ruleset!r}" if ruleset else "no ratings at such tables")
-    return max(called, key=lambda one: one.matches, default=None)
+    return max(called, key=lambda line: line.matches, default=None)
 
 
 def board_of(pool: NamedPool, lines: Sequence[LeaderboardLine], following: str | None) -> Board:
     """Return a page of a leaderboard, and the cursor of the next one, with its lines grouped in bands."""
     tiers = [Tier(key and key[1], key and key[0], [*band]) for key, band in groupby(lines, key=_band)]
-    known = [line.strength for line in lines if line.strength is not None]
+    strengths = [line.strength for line in lines if line.strength is not None]
     settled = [line.strength for line in lines if line.strength is not None and not line.provisional]
-    ends = [end for one in settled or known for end in (one.figure_low, one.figure_high)]
+    ends = [end for strength in settled or strengths for end in (strength.figure_low, strength.figure_high)]
     return Board(
         pool=pool,
         tiers=tiers,
-        scale=scale_of([*ends, *(one.figure for one in known)], least=100.0),
+        scale=scale_of([*ends, *(strength.figure for strength in strengths)], least=100.0),
         next=following,
-        groups=len({one.group for one in known}) > 1,
-        anchor=known[0].anchor if known else "mean",
+        groups=len({strength.group for strength in strengths}) > 1,
+        anchor=strengths[0].anchor if strengths else "mean",
     )
 
 
@@ -161,15 +161,15 @@ def _band(line: LeaderboardLine) -> tuple[int, int] | None:
     return None if line.strength is None else (line.strength.group, line.strength.tier)
 
 
-def compared(storage: Storage, pool: NamedPool, one: str, other: str) -> VerdictShown | None:
+def compared(storage: Storage, pool: NamedPool, first: str, second: str) -> VerdictShown | None:
     """Return the comparison of two bots of a pool; None unless both are named.
 
     Raise UnknownError, and SpecError for an invalid name.
     """
-    if not one or not other:
+    if not first or not second:
         return None
-    asked = queries.LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
-    lines = [queries.leaderboard(storage, asked, 1, None, bot).leaderboard[0] for bot in (one, other)]
+    query = queries.LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
+    lines = [queries.leaderboard(storage, query, 1, None, bot).leaderboard[0] for bot in (first, second)]
     if lines[0].bot == lines[1].bot:
         raise SpecError("b", f"{lines[0].bot} is compared with itself")
     return verdict_shown(verdict(*lines))

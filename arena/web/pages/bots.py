@@ -116,8 +116,8 @@ def own_faults(
     lines = log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=SHOWN)).log
     alike: dict[tuple[str, str], list[FaultShown]] = {}
     for line in lines:
-        shown = FaultShown(line, [*position(line.details)], match_of(line.session_id))
-        alike.setdefault((line.code, VARIES.sub("", line.text)), []).append(shown)
+        fault = FaultShown(line, [*position(line.details)], match_of(line.session_id))
+        alike.setdefault((line.code, VARIES.sub("", line.text)), []).append(fault)
     return [*alike.values()]
 
 
@@ -180,21 +180,21 @@ class Course:
 
 @router.get("/bots/{owner}/{bot}")
 def show_bot(
-    page: Page, web: Shared, name: BotOrVersion, asked: Annotated[BotAsked, Query()]
+    page: Page, web: Shared, name: BotOrVersion, query: Annotated[BotAsked, Query()]
 ) -> HTMLResponse:
     """Show a bot, all its versions together or one of them."""
-    told = profile(web.storage, name, OPPONENTS)
-    pools = list(dict.fromkeys((line.ruleset, line.table_size) for line in told.pools))
-    ruleset = asked.ruleset or (pools[0][0] if pools else None)
+    bot = profile(web.storage, name, OPPONENTS)
+    pools = list(dict.fromkeys((line.ruleset, line.table_size) for line in bot.pools))
+    ruleset = query.ruleset or (pools[0][0] if pools else None)
     return page(
         "bot.html",
-        bot=told,
+        bot=bot,
         name=name,
         pools=pools,
-        latest=latest_lines(told),
-        course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
-        telling=web.readings.deals_of_bot(name, told.matches),
-        faults=own_faults(web.storage, page.actor, told.owner, name),
+        latest=latest_lines(bot),
+        course=None if ruleset is None else course(web.storage, bot, name, ruleset, query.table_size),
+        telling=web.readings.deals_of_bot(name, bot.matches),
+        faults=own_faults(web.storage, page.actor, bot.owner, name),
         abilities=abilities,
         speed=speed,
         own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
@@ -219,20 +219,20 @@ ASKED_FOR = {"legal_plays": "legal plays", "hands": "hands and numbers of cards"
 
 def abilities(check: CheckSummary | CheckReport) -> str:
     """Return in words what a bot's hello said in its check: what it can play, and what it asks for."""
-    bounds, told = check.capabilities, []
+    bounds, limits = check.capabilities, []
     if bounds.max_seats is not None:
-        told.append(f"at most {counted(bounds.max_seats, 'seat')}")
+        limits.append(f"at most {counted(bounds.max_seats, 'seat')}")
     if bounds.max_packs is not None:
-        told.append(f"at most {counted(bounds.max_packs, 'pack')} of cards")
+        limits.append(f"at most {counted(bounds.max_packs, 'pack')} of cards")
     if bounds.max_card is not None:
-        told.append(f"cards up to {bounds.max_card.removeprefix(CARDS_OF)}")
+        limits.append(f"cards up to {bounds.max_card.removeprefix(CARDS_OF)}")
     if bounds.turn_kinds:
         kinds = (kind.removeprefix(TURN_KINDS).replace("_", " ").lower() for kind in bounds.turn_kinds)
-        told.append(f"turns of the kinds {', '.join(kinds)}")
+        limits.append(f"turns of the kinds {', '.join(kinds)}")
     if check.max_sessions is not None:
-        told.append(f"{counted(check.max_sessions, 'session')} at once")
+        limits.append(f"{counted(check.max_sessions, 'session')} at once")
     asks = " and ".join(ASKED_FOR.get(want, want) for want in check.wants)
-    return f"It plays {', '.join(told) or 'everything'}{f'; it asks for {asks}' if asks else ''}."
+    return f"It plays {', '.join(limits) or 'everything'}{f'; it asks for {asks}' if asks else ''}."
 
 
 def speed(check: CheckSummary | CheckReport) -> str:
@@ -245,21 +245,21 @@ def speed(check: CheckSummary | CheckReport) -> str:
     return f"{counted(figures.turns, 'turn')} {took}; the check took {number(figures.seconds)} s."
 
 
-def latest_lines(told: Profile) -> list[LeaderboardLine]:
+def latest_lines(bot: Profile) -> list[LeaderboardLine]:
     """Return the newest rated version's line in each pool."""
-    found: dict[tuple[str, int], LeaderboardLine] = {}
-    for line in told.pools:
-        found.setdefault((line.ruleset, line.table_size), line)
-    return [*found.values()]
+    lines: dict[tuple[str, int], LeaderboardLine] = {}
+    for line in bot.pools:
+        lines.setdefault((line.ruleset, line.table_size), line)
+    return [*lines.values()]
 
 
-def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int | None) -> Course:
+def course(storage: Storage, bot: Profile, name: str, ruleset: str, size: int | None) -> Course:
     """Return the history of a bot in a pool. Raise UnknownError."""
     kinds = {histories.HistoryKind.STRENGTH: FITS, histories.HistoryKind.ELO: CHANGES}
     lines = histories.latest(storage, histories.HistoryQuery(name, ruleset, size), kinds)
-    asked = matches.MatchQuery(bot=name, ruleset=ruleset, faults=True)
-    faulty = matches.find_places(storage, asked, FAULTY) if told.faults else ()
-    return Course(ruleset, timeline(lines, told.versions, faulty), lines[:TABLED])
+    query = matches.MatchQuery(bot=name, ruleset=ruleset, faults=True)
+    faulty = matches.find_places(storage, query, FAULTY) if bot.faults else ()
+    return Course(ruleset, timeline(lines, bot.versions, faulty), lines[:TABLED])
 
 
 @router.get("/bots/{owner}/{bot}/check.svg")

@@ -126,7 +126,7 @@ class Shown:
         """Return the address at which later steps are hidden, or shown again."""
         return replace(self, spoilers="on" if self.spoilers == "off" else "off").url
 
-    def told(self, step: Step) -> Words:
+    def caption(self, step: Step) -> Words:
         """Return what happened in a step, as far as the viewer may know."""
         return words_for(step, self.viewer)
 
@@ -149,25 +149,25 @@ class Urls:
     """The same deal at all tables of a duplicate round."""
 
 
-def _urls(found: DealInSession) -> Urls:
-    record: Mapping[str, Any] = found.record
+def _urls(deal: DealInSession) -> Urls:
+    record: Mapping[str, Any] = deal.record
     place = (record["tournament"], record["round"], record["table"], record["session"])
     number = record["deal"]
     here = deal_url(*place, number)
     match = f"{match_url(*place[:3])}/sessions/{place[3]}"
 
     def session_url(number: int) -> str | None:
-        return deal_url(*place[:3], number, 1) if number in found.sessions else None
+        return deal_url(*place[:3], number, 1) if number in deal.sessions else None
 
     return Urls(
         record=f"/api/v1{match}/deals/{number}",
         file=f"{here}/replay.html",
         name="-".join(map(str, (*place, number))),
         before=deal_url(*place, number - 1) if number > 1 else None,
-        after=deal_url(*place, number + 1) if number < found.deals else None,
+        after=deal_url(*place, number + 1) if number < deal.deals else None,
         session_before=session_url(place[3] - 1),
         session_after=session_url(place[3] + 1),
-        together=together_url(*place[:2], place[3], number) if found.shared else None,
+        together=together_url(*place[:2], place[3], number) if deal.shared else None,
     )
 
 
@@ -181,13 +181,13 @@ def replay_of(record: Mapping[str, Any]) -> Replay:
     return _replay(json.dumps(record))
 
 
-def _check(shown: Shown, replay: Replay) -> None:
+def _check(view: Shown, replay: Replay) -> None:
     """Raise SpecError for a step or a seat that does not exist."""
-    if shown.step > replay.last:
-        raise SpecError("step", f"must be a whole number from 0 to {replay.last}, not {shown.step}")
-    if shown.viewer is not None and shown.viewer >= len(replay.seats):
+    if view.step > replay.last:
+        raise SpecError("step", f"must be a whole number from 0 to {replay.last}, not {view.step}")
+    if view.viewer is not None and view.viewer >= len(replay.seats):
         last = len(replay.seats) - 1
-        raise SpecError("view", f"must be open, or a seat from 0 to {last}, not {shown.viewer}")
+        raise SpecError("view", f"must be open, or a seat from 0 to {last}, not {view.viewer}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,34 +202,34 @@ def _costs(replay: Replay, estimates: Sequence[Estimate]) -> Mapping[int, Sequen
     """Return by seat what was estimated to have cost points, the costliest first."""
     steps = steps_of_actions(replay)
     return {
-        estimate.seat: [CostShown(steps[one.turn - 1], one) for one in estimate.costly]
+        estimate.seat: [CostShown(steps[costly.turn - 1], costly) for costly in estimate.costly]
         for estimate in estimates
     }
 
 
-def deal_values(found: DealInSession, shown: Shown, estimates: Sequence[Estimate] = ()) -> dict[str, Any]:
+def deal_values(deal: DealInSession, view: Shown, estimates: Sequence[Estimate] = ()) -> dict[str, Any]:
     """Return the values for a deal's template. Raise SpecError for a step or a seat out of range."""
-    replay = replay_of(found.record)
-    _check(shown, replay)
+    replay = replay_of(deal.record)
+    _check(view, replay)
     costs = _costs(replay, estimates)
-    told = {
-        one.step: f"{signed(-one.decision.cost, 1)}: {replay.short[seat]}"
+    captions = {
+        cost.step: f"{signed(-cost.decision.cost, 1)}: {replay.short[seat]}"
         for seat, costly in costs.items()
-        for one in costly
+        for cost in costly
     }
     return {
         "replay": replay,
-        "shown": shown,
-        "now": table_at(replay, shown.step, shown.viewer),
-        "tricks": around(replay, shown.step),
-        "moments": moments(replay, told),
+        "shown": view,
+        "now": table_at(replay, view.step, view.viewer),
+        "tricks": around(replay, view.step),
+        "moments": moments(replay, captions),
         "estimates": estimates,
         "costs": costs,
         "left": (),
         "luck": None,
         "data": replay_data(replay),
         "slowest": slowest(replay),
-        "urls": _urls(found),
+        "urls": _urls(deal),
     }
 
 
@@ -248,13 +248,13 @@ def deal(
 ) -> HTMLResponse:
     """Return the page of a deal at one of its steps."""
     place = Place(tournament, round, table, session, deal)
-    shown = Shown(step, None if view == "open" else int(view), spoilers)
-    return page("deal.html", **_values(web, page.actor, place, shown))
+    position = Shown(step, None if view == "open" else int(view), spoilers)
+    return page("deal.html", **_values(web, page.actor, place, position))
 
 
-def _values(web: Web, actor: Actor, place: Place, shown: Shown) -> dict[str, Any]:
-    found = deal_in_session(web.storage, *place)
-    values = deal_values(found, shown, estimates_of(web.storage, place))
+def _values(web: Web, actor: Actor, place: Place, position: Shown) -> dict[str, Any]:
+    deal = deal_in_session(web.storage, *place)
+    values = deal_values(deal, position, estimates_of(web.storage, place))
     left = _left(values, actor) if actor.account_id is not None else ()
     return {**values, "place": place, "left": left, "luck": deal_luck(web.storage, *place)}
 
@@ -291,10 +291,10 @@ def deal_file(
     web: Shared, tournament: str, round: Number, table: Number, session: Number, deal: Number
 ) -> Response:
     """Return a deal as one file that needs nothing else."""
-    found = deal_in_session(web.storage, tournament, round, table, session, deal)
-    name = quote(f"{_urls(found).name}.html")
-    kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-    return HTMLResponse(offline_file(deal_values(found, Shown())), headers=kept)
+    record = deal_in_session(web.storage, tournament, round, table, session, deal)
+    name = quote(f"{_urls(record).name}.html")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return HTMLResponse(offline_file(deal_values(record, Shown())), headers=headers)
 
 
 MOST = 12
@@ -327,28 +327,28 @@ class TableUrls:
     """The first table of each page of tables, with its address; empty if one page has all."""
 
 
-def _table_urls(found: SameDeal) -> TableUrls:
-    place = (found.tournament, found.round, found.session)
-    here = together_url(*place, found.deal)
-    firsts = [one.table for one in found.tables[::MOST]]
+def _table_urls(deal: SameDeal) -> TableUrls:
+    place = (deal.tournament, deal.round, deal.session)
+    here = together_url(*place, deal.deal)
+    firsts = [table.table for table in deal.tables[::MOST]]
     return TableUrls(
-        before=_beside(found, -1),
-        after=_beside(found, 1),
+        before=_beside(deal, -1),
+        after=_beside(deal, 1),
         tables=[(first, f"{here}?first={first}") for first in firsts] if len(firsts) > 1 else (),
     )
 
 
-def _beside(found: SameDeal, way: int) -> str | None:
+def _beside(shared: SameDeal, way: int) -> str | None:
     """Return the address of the next deal, or for -1 of the one before; None if there is none.
 
     What comes before the first deal of a session is the first of the session before it, whose last is not
     known here.
     """
-    place, deal = (found.tournament, found.round), found.deal + way
-    if 1 <= deal <= found.deals:
-        return together_url(*place, found.session, deal)
-    at = found.sessions.index(found.session) + way
-    return together_url(*place, found.sessions[at], 1) if 0 <= at < len(found.sessions) else None
+    place, deal = (shared.tournament, shared.round), shared.deal + way
+    if 1 <= deal <= shared.deals:
+        return together_url(*place, shared.session, deal)
+    at = shared.sessions.index(shared.session) + way
+    return together_url(*place, shared.sessions[at], 1) if 0 <= at < len(shared.sessions) else None
 
 
 @router.get("/tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}")
@@ -364,24 +364,28 @@ def deal_at_all_tables(
     spoilers: Spoilers = "on",
 ) -> HTMLResponse:
     """Return the page of a deal at all tables after a trick, by default at the beginning."""
-    found = same_deal(web.storage, tournament, round, session, deal, first, MOST)
-    replays = [(one, replay_of(one.record)) for one in found.tables if one.record is not None]
+    shared = same_deal(web.storage, tournament, round, session, deal, first, MOST)
+    replays = [(table, replay_of(table.record)) for table in shared.tables if table.record is not None]
     last = max((tricks_of(replay) for _, replay in replays), default=0)
     if trick is not None and trick > last:
         raise SpecError("trick", f"must be a whole number from 0 to {last}, not {trick}")
-    shown = trick or 0
+    tricks = trick or 0
     drawn = [
-        Drawn(one, replay, after_trick(replay, shown), plays_in(replay, shown), shown >= tricks_of(replay))
-        for one, replay in replays
+        Drawn(
+            table, replay, after_trick(replay, tricks), plays_in(replay, tricks), tricks >= tricks_of(replay)
+        )
+        for table, replay in replays
     ]
-    begin = next((at for at, one in enumerate(found.tables) if one.record is not None), 0) // LISTED * LISTED
+    begin = (
+        next((at for at, table in enumerate(shared.tables) if table.record is not None), 0) // LISTED * LISTED
+    )
     return page(
         "together.html",
-        found=found,
-        results=found.tables[begin : begin + LISTED],
+        found=shared,
+        results=shared.tables[begin : begin + LISTED],
         drawn=drawn,
-        trick=shown,
+        trick=tricks,
         last=last,
-        urls=_table_urls(found),
+        urls=_table_urls(shared),
         spoilers=spoilers,
     )

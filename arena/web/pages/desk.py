@@ -83,12 +83,12 @@ class RosterAsked(FromForm):
 FIRST = RosterAsked()
 
 
-def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
+def _context(visit: Visit, query: RosterAsked = FIRST) -> dict[str, object]:
     web, name = visit.web, visit.request.path_params["tournament"]
     status, now = overview.status(web.storage, name), visit.context.now
     require_own(web.storage, visit.actor, name, f"steer {name}")
-    place = None if asked.around is None else place_in_roster(web.storage, name, asked.around)
-    offset = asked.offset if place is None else place // ROSTER * ROSTER
+    place = None if query.around is None else place_in_roster(web.storage, name, query.around)
+    offset = query.offset if place is None else place // ROSTER * ROSTER
     can = possible(web.storage, name, now, web.ask)
     warnings = [] if status.ended else list_warnings(web.storage, name)
     entered = admission.list_entries(web.storage, visit.actor, overview.find_tournament, name)
@@ -98,29 +98,29 @@ def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
         "roster": roster(web.storage, name, now, web.ask, ROSTER, offset),
         "most": ROSTER,
         "offset": offset,
-        "around": asked.around,
-        "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
+        "around": query.around,
+        "not_found": f"no {query.around} among the entrants" if query.around and place is None else None,
         "can": can,
         "words": WORDS,
         "entries": entered,
         "invite": draw(visit, entries.invite_bots, f"{DESK}/invitations", "Invite"),
         "uninvite": [
-            draw(visit, entries.uninvite_bot, f"{DESK}/invitations/take-back", "Take back", known=known)
-            for one in entered.invitations
-            for known in [{"invited": one.invited}]
+            draw(visit, entries.uninvite_bot, f"{DESK}/invitations/take-back", "Take back", fixed=hidden)
+            for invitation in entered.invitations
+            for hidden in [{"invited": invitation.invited}]
         ],
         "correctable": status.ended and status.commitment is not None and status.confirmed_at is None,
         "warnings": warnings if can.hindered is None else [*{can.hindered: 0, **dict.fromkeys(warnings)}],
     }
 
 
-steering = Forms(router, DESK, "steer.html", _told)
+steering = Forms(router, DESK, "steer.html", _context)
 
 
 @router.get(DESK)
-def show_tournament(visit: Organising, asked: Annotated[RosterAsked, Query()]) -> HTMLResponse:
+def show_tournament(visit: Organising, query: Annotated[RosterAsked, Query()]) -> HTMLResponse:
     """Show the entrants, what the tournament waits for, and what can be done."""
-    return visit.page("steer.html", **_told(visit, asked))
+    return visit.page("steer.html", **_context(visit, query))
 
 
 steering.add_other(DESK, KeyScope.TOURNAMENTS, lambda visit: visit.do(visit.choose(STEERED)), DESK)
@@ -138,8 +138,8 @@ steering.add(f"{DESK}/invitations/take-back", entries.uninvite_bot, f"{DESK}#inv
 @router.get(f"{DESK}/soft-play")
 def show_soft_play(visit: Organising) -> HTMLResponse:
     """Show which bots give way to one other more often than to the rest."""
-    found = visit.do(tournaments.list_soft_play, limit=ROSTER)
-    return visit.page("softplay.html", found=found, asked=visit.asked(tournaments.list_soft_play))
+    page = visit.do(tournaments.list_soft_play, limit=ROSTER)
+    return visit.page("softplay.html", found=page, asked=visit.query_of(tournaments.list_soft_play))
 
 
 CORRECTIONS = f"{DESK}/corrections"
@@ -156,7 +156,7 @@ CORRECTION_WORDS: Mapping[str, str] = {
 }
 
 
-def _told_of_corrections(visit: Visit) -> dict[str, object]:
+def _corrections_context(visit: Visit) -> dict[str, object]:
     storage, name = visit.web.storage, visit.request.path_params["tournament"]
     require_own(storage, visit.actor, name, f"correct {name}")
     status = overview.status(storage, name)
@@ -174,7 +174,7 @@ def _told_of_corrections(visit: Visit) -> dict[str, object]:
     }
 
 
-correcting = Forms(router, CORRECTIONS, "corrections.html", _told_of_corrections)
+correcting = Forms(router, CORRECTIONS, "corrections.html", _corrections_context)
 
 
 @router.get(CORRECTIONS)

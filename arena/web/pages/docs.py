@@ -98,26 +98,26 @@ def read_markdown(text: str, resolve: Resolve) -> Document:
 
 
 def _words(heading: Token) -> str:
-    return "".join(one.content for one in heading.children or ())
+    return "".join(child.content for child in heading.children or ())
 
 
 def _linked(children: Sequence[Token], resolve: Resolve) -> Iterator[Token]:
     """Yield the parts of a paragraph, with links that lead to pages, or without links."""
     linked = True
-    for one in children:
-        if one.type == "link_open":
-            address = resolve(str(one.attrGet("href")))
+    for child in children:
+        if child.type == "link_open":
+            address = resolve(str(child.attrGet("href")))
             linked = address is not None
             if not linked:
                 continue
-            one.attrSet("href", address or "")
+            child.attrSet("href", address or "")
             if "://" in str(address):
-                one.attrSet("rel", "noreferrer")
-        elif one.type == "link_close" and not linked:
+                child.attrSet("rel", "noreferrer")
+        elif child.type == "link_close" and not linked:
             continue
-        elif one.type == "image":
-            one.attrSet("src", resolve(str(one.attrGet("src"))) or "")
-        yield one
+        elif child.type == "image":
+            child.attrSet("src", resolve(str(child.attrGet("src"))) or "")
+        yield child
 
 
 router = page_router()
@@ -184,16 +184,16 @@ def _groups(app: FastAPI) -> list[tuple[str, list[tuple[str, str, Node]]]]:
 @cache
 def documents() -> Mapping[str, Document]:
     """Return all documents by their paths."""
-    return {name: _read(name) for name in _names() if name.endswith(".md")}
+    return {name: _read_document(name) for name in _names() if name.endswith(".md")}
 
 
 @cache
 def _names() -> frozenset[str]:
     """Return the paths of all documents, pictures and schemas."""
-    return frozenset(one.relative_to(DOCS).as_posix() for one in DOCS.rglob("*.*") if one.is_file())
+    return frozenset(file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.*") if file.is_file())
 
 
-def _read(name: str) -> Document:
+def _read_document(name: str) -> Document:
     text = (DOCS / name).read_text(encoding="utf-8")
     return read_markdown(text, lambda link: address_of(name, link))
 
@@ -234,9 +234,9 @@ def _installed_here(body: Markup, origin: str) -> Markup:
 @router.get(GUIDE)
 def show_guide(page: Page) -> HTMLResponse:
     """Return the table of contents of the guide."""
-    found = documents()
+    pages = documents()
     groups = [
-        (whom, [(page_of(name), found[name].title) for name in names]) for whom, names in FOR_WHOM.items()
+        (whom, [(page_of(name), pages[name].title) for name in names]) for whom, names in FOR_WHOM.items()
     ]
     schemas = sorted(name for name in _names() if name.startswith("schemas/"))
     return page("guide.html", groups=groups, schemas=schemas)
@@ -245,13 +245,13 @@ def show_guide(page: Page) -> HTMLResponse:
 @router.get(f"{GUIDE}/{{path:path}}")
 def show_document(page: Page, path: str) -> Response:
     """Return a document, or a picture or schema that belongs to one."""
-    found = documents()
+    pages = documents()
     for name in (f"{path}.md", f"{path}/README.md"):
-        if name in found:
+        if name in pages:
             return page(
                 "document.html",
-                shown=found[name],
-                body=_installed_here(found[name].body, page.origin),
+                shown=pages[name],
+                body=_installed_here(pages[name].body, page.origin),
                 of_authors=name.startswith("authors/") and name != AUTHORS,
             )
     if path not in _names():

@@ -88,7 +88,7 @@ def draw(
     action: str,
     button: str,
     *,
-    known: Mapping[str, str] = NOTHING,
+    fixed: Mapping[str, str] = NOTHING,
     only: Collection[str] = (),
     without: Collection[str] = (),
     values: Mapping[str, str | Sequence[str]] = NOTHING,
@@ -99,27 +99,27 @@ def draw(
 ) -> Drawn:
     """Return the form that does an operation.
 
-    ``action`` is its address, with parameters in braces, which are ``known`` or in the page's own address.
-    What else is ``known`` is sent without being shown. There is a field for each other parameter, for
+    ``action`` is its address, with parameters in braces, which are ``fixed`` or in the page's own address.
+    What else is ``fixed`` is sent without being shown. There is a field for each other parameter, for
     ``only`` some or for all ``without`` some. ``values`` are in the fields at first; otherwise the defaults
     apply. ``choices`` are offered for a text or a list, ``labels`` replace names; otherwise both are those of
     a parameter's ``FormField``. With ``sure``, what cannot
     be undone, the button is reached only after reading that. Browsers store a password for ``username``.
     """
-    named = {**visit.request.path_params, **known}
-    for one in operation.parameters.values():
-        if one.parts is not None and one.name in known:
-            named |= one.parts.split(known[one.name])
+    named = {**visit.request.path_params, **fixed}
+    for parameter in operation.parameters.values():
+        if parameter.parts is not None and parameter.name in fixed:
+            named |= parameter.parts.split(fixed[parameter.name])
     place = action.format_map({name: quote(str(value), safe="@") for name, value in named.items()})
-    in_place = {one.name for one in operation.parameters.values() if _is_in(action, one)}
-    wanted = [
-        one
-        for one in operation.parameters.values()
-        if one.name not in {*in_place, *known, *without} and (not only or one.name in only)
+    in_place = {parameter.name for parameter in operation.parameters.values() if _is_in(action, parameter)}
+    parameters = [
+        parameter
+        for parameter in operation.parameters.values()
+        if parameter.name not in {*in_place, *fixed, *without} and (not only or parameter.name in only)
     ]
-    hidden = {name: value for name, value in known.items() if name not in in_place}
+    hidden = {name: value for name, value in fixed.items() if name not in in_place}
     return draw_fields(
-        *(visit, wanted, place, button),
+        *(visit, parameters, place, button),
         hidden=hidden,
         values=values,
         choices=choices,
@@ -147,15 +147,15 @@ def draw_fields(
     refused = visit.request.method == "POST" and visit.request.scope["path"] == unquote(action)
     problems: Sequence[Problem] = getattr(visit.trouble, "problems", ()) if refused else ()
     fields = []
-    for one in parameters:
-        given = visit.sent.all(one.name) if refused else _several(values.get(one.name, ()))
+    for parameter in parameters:
+        texts = visit.sent.all(parameter.name) if refused else _several(values.get(parameter.name, ()))
         wrong = tuple(
-            problem.reason for problem in problems if one.name in (problem.field, _field_of(problem))
+            problem.reason for problem in problems if parameter.name in (problem.field, _field_of(problem))
         )
-        shown = form_field(one)
-        offered = choices.get(one.name, dict(shown.choices) or None)
-        label = labels.get(one.name, shown.label)
-        fields.append(_field(f"{id}-{one.name}", one, label, offered, given, wrong, refused))
+        form = form_field(parameter)
+        offered = choices.get(parameter.name, dict(form.choices) or None)
+        label = labels.get(parameter.name, form.label)
+        fields.append(_field(f"{id}-{parameter.name}", parameter, label, offered, texts, wrong, refused))
     return Drawn(id, action, button, sure, username, fields, hidden, refused)
 
 
@@ -185,15 +185,15 @@ def _field(
     parameter: Parameter,
     label: str,
     offered: Choices | None,
-    given: Sequence[str],
+    texts: Sequence[str],
     wrong: tuple[str, ...],
     refused: bool,
 ) -> Field:
     node = schema_of(parameter.kind)
     kind = _kind(parameter, offered)
     default = "" if parameter.required else _text(parameter.default)
-    if not given and not refused and kind in ("check", "choice"):
-        given = (default,)
+    if not texts and not refused and kind in ("check", "choice"):
+        texts = (default,)
     return Field(
         id=id,
         name=parameter.name,
@@ -201,7 +201,7 @@ def _field(
         help=parameter.description,
         kind=kind,
         required=parameter.required,
-        values=tuple(given) if kind in ("several", "lines") else tuple(given[-1:]),
+        values=tuple(texts) if kind in ("several", "lines") else tuple(texts[-1:]),
         placeholder=default,
         limits=dict(_limits(node)),
         choices=tuple(_choices(kind, parameter, offered)),
@@ -257,7 +257,7 @@ def _choices(kind: Kind, parameter: Parameter, offered: Choices | None) -> Itera
         among = schema_of(parameter.kind, *((0,) if kind == "several" else ()))
         options: Any = among.get("enum", [among["const"]] if "const" in among else [])
         offered = {"true": "yes", "false": "no"} if among.get("type") == "boolean" else [*map(str, options)]
-    words = dict(offered) if isinstance(offered, Mapping) else {one: one for one in offered}
+    words = dict(offered) if isinstance(offered, Mapping) else {choice: choice for choice in offered}
     none = words.pop("", "—")
     if kind == "choice" and parameter.default is None:
         yield "", none

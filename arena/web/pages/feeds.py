@@ -70,7 +70,7 @@ def feed_of(web: Web, bot: str) -> Feed:
         *_versions(page, versions),
         *_ended(web, origin, bot),
     ]
-    newest = sorted(entries, key=lambda one: (one.at, one.url), reverse=True)[:ENTRIES]
+    newest = sorted(entries, key=lambda entry: (entry.at, entry.url), reverse=True)[:ENTRIES]
     return Feed(bot, page, f"{page}/feed", versions[-1].created_at, newest)
 
 
@@ -81,18 +81,20 @@ def is_of(name: str, bot: str) -> bool:
 
 def _match(origin: str, line: MatchLine, bot: str) -> Entry:
     own = next(at for at, name in enumerate(line.bots) if is_of(name, bot))
-    points = ", ".join(f"{name} {signed(one)}" for name, one in zip(line.bots, line.points, strict=True))
-    told = [f"{counted(line.deals, 'deal')} under {line.ruleset}: {points}"]
+    points = ", ".join(
+        f"{name} {signed(points)}" for name, points in zip(line.bots, line.points, strict=True)
+    )
+    parts = [f"{counted(line.deals, 'deal')} under {line.ruleset}: {points}"]
     if line.changes is not None:
-        told.append(f"Elo {signed(line.changes[own], 1)}")
+        parts.append(f"Elo {signed(line.changes[own], 1)}")
     if line.faults[own]:
-        told.append(counted(line.faults[own], "fault"))
+        parts.append(counted(line.faults[own], "fault"))
     if line.forfeits[own]:
-        told.append(counted(line.forfeits[own], "forfeit"))
+        parts.append(counted(line.forfeits[own], "forfeit"))
     where = f"{line.tournament}, round {line.round}, table {line.table}"
     url = origin + match_url(line.tournament, line.round, line.table)
     return Entry(
-        url, f"{signed(line.points[own])} points in {where}", f"{'; '.join(told)}.", line.finished_at
+        url, f"{signed(line.points[own])} points in {where}", f"{'; '.join(parts)}.", line.finished_at
     )
 
 
@@ -136,13 +138,13 @@ def as_atom(feed: Feed) -> bytes:
     add(root, "link", rel="alternate", type="text/html", href=feed.page)
     add(root, "link", rel="self", type=ATOM, href=f"{feed.url}.atom")
     add(add(root, "author"), "name", feed.title)
-    for one in feed.entries:
+    for item in feed.entries:
         entry = add(root, "entry")
-        add(entry, "id", one.id)
-        add(entry, "title", one.title)
-        add(entry, "updated", _time(one.at))
-        add(entry, "link", rel="alternate", type="text/html", href=one.url)
-        add(entry, "summary", one.text)
+        add(entry, "id", item.id)
+        add(entry, "title", item.title)
+        add(entry, "updated", _time(item.at))
+        add(entry, "link", rel="alternate", type="text/html", href=item.url)
+        add(entry, "summary", item.text)
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written
 
@@ -157,13 +159,13 @@ def as_json(feed: Feed) -> bytes:
             "feed_url": f"{feed.url}.json",
             "items": [
                 {
-                    "id": one.id,
-                    "url": one.url,
-                    "title": one.title,
-                    "content_text": one.text,
-                    "date_published": _time(one.at),
+                    "id": entry.id,
+                    "url": entry.url,
+                    "title": entry.title,
+                    "content_text": entry.text,
+                    "date_published": _time(entry.at),
                 }
-                for one in feed.entries
+                for entry in feed.entries
             ],
         }
     )

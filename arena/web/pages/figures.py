@@ -54,9 +54,9 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f}{SPACE}%"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, many: str = "") -> str:
     """Return a number with the noun that it counts."""
-    return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
+    return f"{thousands(number)} {singular if number == 1 else many or singular + 's'}"
 
 
 def decimals(number: float, digits: int) -> str:
@@ -111,9 +111,9 @@ def _left(seconds: int) -> str:
 
 def _element(at: datetime, form: str) -> Markup:
     utc = _in_utc(at)
-    shown = f"{utc.day} {utc:{form}}"
+    text = f"{utc.day} {utc:{form}}"
     exact = utc.isoformat(timespec="seconds")
-    return Markup(f'<time datetime="{exact}">{shown}</time>')  # noqa: S704 made of figures
+    return Markup(f'<time datetime="{exact}">{text}</time>')  # noqa: S704 made of figures
 
 
 def _in_utc(at: datetime) -> datetime:
@@ -127,8 +127,8 @@ def limit(value: float) -> str:
 
 def marked(text: str) -> Markup:
     """Return a docstring as HTML: text in backticks as code, and None as JSON's null."""
-    shown = re.sub(r"\bNone\b", "null", plain(text, f"\n{SPACE}"))
-    return Markup(_CODE.sub(r"<code>\2</code>", str(escape(shown))))  # noqa: S704 it is escaped
+    escaped = re.sub(r"\bNone\b", "null", plain(text, f"\n{SPACE}"))
+    return Markup(_CODE.sub(r"<code>\2</code>", str(escape(escaped))))  # noqa: S704 it is escaped
 
 
 def without_command(message: str) -> str:
@@ -172,8 +172,8 @@ class Scale:
 
 def scale_of(values: Iterable[float], margin: float = 0.04, least: float = 1.0) -> Scale:
     """Return a scale that contains these values, with some room at both ends."""
-    found = [*values]
-    low, high = (min(found), max(found)) if found else (0.0, 0.0)
+    members = [*values]
+    low, high = (min(members), max(members)) if members else (0.0, 0.0)
     if high - low < least:
         low, high = (low + high - least) / 2, (low + high + least) / 2
     room = margin * (high - low)

@@ -63,7 +63,7 @@ def _lines(values: Mapping[str, Any], within: str) -> Iterator[str]:
 
 def _is_tables(value: object) -> bool:
     listed = isinstance(value, list | tuple) and bool(value)
-    return listed and all(isinstance(one, Mapping) for one in value)  # type: ignore[attr-defined]
+    return listed and all(isinstance(item, Mapping) for item in value)  # type: ignore[attr-defined]
 
 
 def _key(name: str) -> str:
@@ -83,11 +83,11 @@ def _value(value: object) -> str:
         case datetime():
             return value.isoformat()
         case list() | tuple():
-            items = [_value(one) for one in value]
+            items = [_value(item) for item in value]
             apart = ",\n    " if len(value) > 1 and sum(map(len, items)) > 80 else ", "
             return f"[\n    {apart.join(items)},\n]" if "\n" in apart else f"[{apart.join(items)}]"
         case Mapping():
-            return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + "}"
+            return "{" + ", ".join(f"{_key(name)} = {_value(item)}" for name, item in value.items()) + "}"
     return str(value)
 
 
@@ -104,15 +104,21 @@ class Group:
     @property
     def unfolded(self) -> bool:
         """Whether one of the folded fields is wrong, or differs from its default."""
-        return any(one.wrong or one.values not in ((), ("",), (one.placeholder,)) for one in self.more)
+        return any(
+            field.wrong or field.values not in ((), ("",), (field.placeholder,)) for field in self.more
+        )
 
 
 def grouped(titles: Iterable[str], parameters: Sequence[Parameter], drawn: Sequence[Field]) -> list[Group]:
     """Return fields in the groups with these titles, as the parameters' ``FormField`` says."""
-    places = {one.name: (shown.group, shown.rare) for one in parameters for shown in [form_field(one)]}
+    places = {
+        parameter.name: (field.group, field.rare)
+        for parameter in parameters
+        for field in [form_field(parameter)]
+    }
 
     def members(title: str, *, rare: bool) -> list[Field]:
-        return [one for one in drawn if (title, rare) == places.get(one.name)]
+        return [field for field in drawn if (title, rare) == places.get(field.name)]
 
     return [Group(title, members(title, rare=False), members(title, rare=True)) for title in titles]
 
@@ -124,7 +130,7 @@ def parameters_of(
 
     Tables of settings are drawn as lists with ``name = value`` in each line. All names begin with ``within``.
     """
-    found = []
+    parameters = []
     for name, field in model.model_fields.items():
         if name in without:
             continue
@@ -135,8 +141,8 @@ def parameters_of(
             default = field.get_default(call_default_factory=True)
         if schema_of(kind).get("type") == "object":
             kind, default = Annotated[(list[str], *field.metadata)], ()
-        found.append(Parameter(f"{within}{name}", kind, default, described(model, name)))
-    return found
+        parameters.append(Parameter(f"{within}{name}", kind, default, described(model, name)))
+    return parameters
 
 
 def read_form(sent: Typed, parameters: Sequence[Parameter], within: str = "") -> dict[str, Any]:
@@ -144,19 +150,19 @@ def read_form(sent: Typed, parameters: Sequence[Parameter], within: str = "") ->
 
     What is not of the right type stays a text, which is then refused like any other wrong value.
     """
-    found: dict[str, Any] = {}
-    for one in parameters:
-        texts = sent.all(one.name)
-        name = one.name.removeprefix(within)
+    fields: dict[str, Any] = {}
+    for parameter in parameters:
+        texts = sent.all(parameter.name)
+        name = parameter.name.removeprefix(within)
         if not texts:
             continue
         if name == "options":
-            found[name] = dict(_setting(line) for text in texts for line in _items(text))
-        elif schema_of(one.kind).get("type") == "array":
-            found[name] = [line for text in texts for line in _items(text)]
+            fields[name] = dict(_setting(line) for text in texts for line in _items(text))
+        elif schema_of(parameter.kind).get("type") == "array":
+            fields[name] = [line for text in texts for line in _items(text)]
         else:
-            found[name] = _read(schema_of(one.kind), texts[-1])
-    return found
+            fields[name] = _parse_text(schema_of(parameter.kind), texts[-1])
+    return fields
 
 
 def _items(text: str) -> Iterator[str]:
@@ -167,10 +173,10 @@ def _setting(line: str) -> tuple[str, object]:
     name, is_one, value = (part.strip() for part in line.partition("="))
     if not is_one:
         raise SpecError("options", f"{line}: write name = value, one in each line")
-    return name, _read({"type": "integer"}, value.strip("\"'"))
+    return name, _parse_text({"type": "integer"}, value.strip("\"'"))
 
 
-def _read(node: Node, text: str) -> object:
+def _parse_text(node: Node, text: str) -> object:
     text, kind = text.strip(), node.get("type")
     if node.get("format") == "date-time":
         return text if text.endswith("Z") or "+" in text else f"{text}Z"  # browsers send no zone
@@ -188,9 +194,9 @@ def as_texts(values: Mapping[str, Any], within: str = "") -> dict[str, str | Seq
 
 def _texts(value: Any) -> str | Sequence[str]:
     if isinstance(value, Mapping):
-        return [f"{name} = {one}" for name, one in value.items()]
+        return [f"{name} = {item}" for name, item in value.items()]
     if isinstance(value, list | tuple):
-        return [str(one) for one in value]
+        return [str(item) for item in value]
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat()  # as browsers take it
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -205,12 +211,12 @@ MOST = 100
 
 def file_parameter(within: str = "") -> Parameter:
     """Return the field for a ruleset's file."""
-    told = (
+    help = (
         "The fields of its file, as `arena rules check` takes them, such as "
         '`name = "house"` and `extends = "hong-kong"`; it counts instead of the one chosen above.'
     )
-    shown = FormField(PLAYED, "A ruleset of your own", rare=True)
-    return Parameter(f"{within}{FILE}", Annotated[str, Len(max_length=50_000), shown], None, told)
+    field = FormField(PLAYED, "A ruleset of your own", rare=True)
+    return Parameter(f"{within}{FILE}", Annotated[str, Len(max_length=50_000), field], None, help)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,30 +232,30 @@ class Offered:
 def offered(storage: Storage, present: Mapping[str, Any] | str | None) -> Offered:
     """Return the rulesets to choose from; ``present`` is always among them."""
     presets = {load_ruleset(name).hash: name for name in preset_names()}
-    known = {line.hash: (line.ruleset, line.players) for line in list_rulesets(storage, MOST).rulesets}
+    labelled = {line.hash: (line.ruleset, line.players) for line in list_rulesets(storage, MOST).rulesets}
     chosen = ""
     if present is not None:
-        one: Ruleset = load_ruleset(present)
-        known.setdefault(one.hash, (one.label, one.players))
-        chosen = presets.get(one.hash, one.hash)
-    labels = [label for label, _ in known.values()]
+        ruleset: Ruleset = load_ruleset(present)
+        labelled.setdefault(ruleset.hash, (ruleset.label, ruleset.players))
+        chosen = presets.get(ruleset.hash, ruleset.hash)
+    labels = [label for label, _ in labelled.values()]
     choices = {
         presets.get(hash, hash): f"{presets.get(hash, label)}, {players} at a table"
         + (f" ({hash[:8]})" if labels.count(label) > 1 else "")
-        for hash, (label, players) in known.items()
+        for hash, (label, players) in labelled.items()
     }
     return Offered(choices, chosen)
 
 
-def put_ruleset(storage: Storage, given: dict[str, Any], present: Mapping[str, Any] | str | None) -> None:
+def put_ruleset(storage: Storage, fields: dict[str, Any], present: Mapping[str, Any] | str | None) -> None:
     """Put the ruleset that a form chose, or has as a file, into the fields that it sent.
 
     Raise SpecError for what is not TOML, and UnknownError.
     """
-    file, chosen = given.pop(FILE, None), given.get(FIELD)
+    file, chosen = fields.pop(FILE, None), fields.get(FIELD)
     if file is not None:
-        given[FIELD] = read_toml(file, FILE)
+        fields[FIELD] = read_toml(file, FILE)
     elif present is not None and chosen == load_ruleset(present).hash:
-        given[FIELD] = present
+        fields[FIELD] = present
     elif chosen is not None and chosen not in preset_names():
-        given[FIELD] = find_ruleset(storage, chosen).ruleset
+        fields[FIELD] = find_ruleset(storage, chosen).ruleset

@@ -55,43 +55,47 @@ class Visit:
         """Whoever makes it."""
         return self.context.actor
 
-    def do(self, operation: Operation[..., T], **known: object) -> T:
+    def do(self, operation: Operation[..., T], **fixed: object) -> T:
         """Do an operation with the parameters in the path and the fields of the form.
 
-        Parameters in ``known`` are taken from there, as they are. Raise SpecError, which names everything
+        Parameters in ``fixed`` are taken from there, as they are. Raise SpecError, which names everything
         that is wrong, or what the operation raises.
         """
         require_scope(self.actor, operation.scopes)
-        return operation(self.context, **known, **self._read(operation, known))
+        return operation(self.context, **fixed, **self._read_parameters(operation, fixed))
 
-    def asked(self, operation: Operation[..., Any]) -> SimpleNamespace:
+    def query_of(self, operation: Operation[..., Any]) -> SimpleNamespace:
         """Return the parameters that a page of an operation's answer was asked for with, or their defaults.
 
         Raise SpecError.
         """
         parameters = operation.parameters.values()
-        defaults = {one.name: None if one.required else one.default for one in parameters}
-        return SimpleNamespace(**{**defaults, **self._read(operation, {})})
+        defaults = {
+            parameter.name: None if parameter.required else parameter.default for parameter in parameters
+        }
+        return SimpleNamespace(**{**defaults, **self._read_parameters(operation, {})})
 
-    def _read(self, operation: Operation[..., Any], known: Mapping[str, object]) -> dict[str, Any]:
+    def _read_parameters(self, operation: Operation[..., Any], fixed: Mapping[str, object]) -> dict[str, Any]:
         path = self.request.path_params
         parts = {**{name: self.sent[name] for name in self.sent.texts}, **path}
         named = {
-            one.name: [one.parts.join(parts)]
-            for one in operation.parameters.values()
-            if one.parts is not None and path.keys() >= {*one.parts.names}
+            parameter.name: [parameter.parts.join(parts)]
+            for parameter in operation.parameters.values()
+            if parameter.parts is not None and path.keys() >= {*parameter.parts.names}
         }
         texts = {**self.sent.texts, **{name: [value] for name, value in path.items()}, **named}
-        return read_texts(operation, texts, known)
+        return read_texts(operation, texts, fixed)
 
     def read(self, kind: type[Read]) -> Read:
         """Return the fields of the form as an object that the API takes, too. Raise SpecError."""
-        given = {name: self.sent[name] for name in kind.model_fields if name in self.sent.texts}
+        fields = {name: self.sent[name] for name in kind.model_fields if name in self.sent.texts}
         try:
-            return kind.model_validate(given)
+            return kind.model_validate(fields)
         except ValidationError as error:
-            found = error.errors(include_url=False)
-            raise SpecError.of([Problem(str(one["loc"][0]), reason(one, {})) for one in found]) from None
+            details = error.errors(include_url=False)
+            raise SpecError.of(
+                [Problem(str(detail["loc"][0]), reason(detail, {})) for detail in details]
+            ) from None
 
     def choose(self, choices: Mapping[str, T]) -> T:
         """Return what the button stands for with which the form was sent. Raise SpecError if for nothing."""
@@ -108,7 +112,7 @@ def visiting(*scopes: KeyScope) -> Callable[..., Awaitable[Visit]]:
     async def visit(
         context: Annotated[Context, Depends(allowed(*scopes))], request: Request, page: Page, web: Shared
     ) -> Visit:
-        return Visit(request, page, web, context, await _read(request))
+        return Visit(request, page, web, context, await _read_typed(request))
 
     return visit
 
@@ -122,7 +126,7 @@ async def _form(request: Request) -> FormData:
     return await request.form(max_files=0, max_fields=MOST_FIELDS)
 
 
-async def _read(request: Request) -> Typed:
+async def _read_typed(request: Request) -> Typed:
     """Return what a form sent, in the query or the body. Raise SpecError for a query of odd characters."""
     texts: dict[str, list[str]] = {}
     sent = await _form(request) if request.method == "POST" else request.query_params
@@ -133,9 +137,9 @@ async def _read(request: Request) -> Typed:
             texts.setdefault(_whole(field), []).append(text)
     if request.method == "POST":
         return Typed(texts, request.url.path)  # checked where its refusals are shown
-    asked = Typed(texts)
-    _require_storable(asked)
-    return asked
+    typed = Typed(texts)
+    _require_storable(typed)
+    return typed
 
 
 def _whole(text: str) -> str:
@@ -229,9 +233,9 @@ class FromForm(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_empty(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        if wrong := [name for name, value in given.items() if isinstance(value, str) and "\0" in value]:
+    def _without_empty(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        if wrong := [name for name, value in fields.items() if isinstance(value, str) and "\0" in value]:
             raise SpecError(wrong[0], NUL)
-        return {name: value for name, value in given.items() if not isinstance(value, str) or value.strip()}
+        return {name: value for name, value in fields.items() if not isinstance(value, str) or value.strip()}

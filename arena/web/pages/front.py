@@ -41,12 +41,12 @@ async def show_front(visit: AnyVisit) -> Response:
     if asks_for_board(visit):
         return RedirectResponse(with_query("/board", visit.request.query_params))
     web, actor = visit.web, visit.actor
-    shown = await asyncio.to_thread(_told, web, actor)
+    values = await asyncio.to_thread(_context, web, actor)
     on = await what_is_on(web, TABLES, DRAWN)
-    return visit.page("front.html", open=web.settings.sign_up == "open", **on, **shown)
+    return visit.page("front.html", open=web.settings.sign_up == "open", **on, **values)
 
 
-def _told(web: Web, actor: Actor) -> dict[str, object]:
+def _context(web: Web, actor: Actor) -> dict[str, object]:
     summary = web.readings.summary(web.clock())
     return {
         "deal": summary.deal,

@@ -12,7 +12,7 @@ from arena.web.pages.drawing import draw
 from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import with_query
 from arena.web.pages.once import Secret, put_away
-from arena.web.pages.operating import add_maker, kept
+from arena.web.pages.operating import add_maker, secrets_context
 from arena.web.pages.routing import page_router
 from arena.webhooks.hooks import MadeWebhook
 from arena.webhooks.outbox import EVENTS
@@ -26,7 +26,7 @@ LOG = 50
 """How many of the latest messages are on a webhook's page."""
 
 
-def _told(visit: Visit) -> dict[str, object]:
+def _hooks_context(visit: Visit) -> dict[str, object]:
     return {
         "webhooks": webhooks.list_webhooks(visit.context).webhooks,
         "add": draw(
@@ -37,19 +37,19 @@ def _told(visit: Visit) -> dict[str, object]:
             choices={"events": EVENTS},
             labels={"url": "Address"},
         ),
-        **kept(visit),
+        **secrets_context(visit),
     }
 
 
-def _told_of_one(visit: Visit) -> dict[str, object]:
+def _hook_context(visit: Visit) -> dict[str, object]:
     name = visit.request.path_params["name"]
-    found = webhooks.list_webhooks(visit.context).webhooks
-    one = next((hook for hook in found if hook.name == name), None)
-    if one is None:
+    own = webhooks.list_webhooks(visit.context).webhooks
+    webhook = next((hook for hook in own if hook.name == name), None)
+    if webhook is None:
         raise UnknownError(f"no webhook {name!r}")
     cursor = visit.request.query_params.get("cursor")
     return {
-        "one": one,
+        "one": webhook,
         "log": webhooks.list_deliveries(visit.context, name, LOG, cursor),
         "try_it": draw(visit, webhooks.test_webhook, f"{HOOK}/test", "Send a test message"),
         "rotate": draw(
@@ -60,13 +60,13 @@ def _told_of_one(visit: Visit) -> dict[str, object]:
             *(visit, webhooks.remove_webhook, f"{HOOK}/remove", "Remove the webhook"),
             sure="What was not delivered yet is never sent, and its log is deleted.",
         ),
-        **kept(visit),
+        **secrets_context(visit),
         "more": lambda cursor: with_query(visit.request.url.path, {"cursor": cursor}),
     }
 
 
-hooks = Forms(router, HOOKS, "webhooks.html", _told)
-hook = Forms(router, HOOK, "webhook.html", _told_of_one)
+hooks = Forms(router, HOOKS, "webhooks.html", _hooks_context)
+hook = Forms(router, HOOK, "webhook.html", _hook_context)
 
 
 @router.get(HOOKS)
@@ -82,8 +82,8 @@ def show_webhook(visit: Organising) -> HTMLResponse:
 
 
 def _secret(_: Visit, made: MadeWebhook) -> Secret:
-    told = "Messages are signed with it, and nobody can show it again."
-    return {"title": f"Secret of {made.name}", "secret": made.secret, "told": told}
+    note = "Messages are signed with it, and nobody can show it again."
+    return {"title": f"Secret of {made.name}", "secret": made.secret, "told": note}
 
 
 add_maker(hooks, HOOKS, webhooks.add_webhook, HOOKS, _secret, HOOKS)

@@ -14,7 +14,7 @@ from arena.tournaments.testmatches import house_names, steps_of
 from arena.web.pages.forms import AnyVisit, Forms, Reading, Visit
 from arena.web.pages.links import bot_url, start_url, with_query
 from arena.web.pages.once import Secret, put_away, show_once
-from arena.web.pages.operating import add_maker, kept
+from arena.web.pages.operating import add_maker, secrets_context
 from arena.web.pages.routing import page_router
 from referee.ruleset import preset_names
 from referee.samples import TOOLCHAINS
@@ -49,8 +49,8 @@ def _create(visit: Visit) -> Registered:
     """Register a new bot."""
     name = f"{visit.sent['owner']}/{visit.sent['bot']}"
     language = visit.sent["language"]
-    given = None if language == LANGUAGES[-1] else language or None
-    return add_bot(visit.web.storage, visit.actor, name, visit.context.now, given)
+    stated = None if language == LANGUAGES[-1] else language or None
+    return add_bot(visit.web.storage, visit.actor, name, visit.context.now, stated)
 
 
 def token_of(_: Visit, registered: Registered) -> Secret:
@@ -115,7 +115,7 @@ def _few(listed: list[NewBot]) -> list[NewBot]:
 
 def _send_tokens(_: Visit, registered: Sequence[Registered]) -> Response:
     """Send the tokens as a file: a page could not keep so many."""
-    lines = "".join(f"{one.bot} {one.token}\n" for one in registered)
+    lines = "".join(f"{token.bot} {token.token}\n" for token in registered)
     headers = {
         "Content-Disposition": 'attachment; filename="tokens.txt"',
         "Cache-Control": "no-store",
@@ -132,15 +132,15 @@ def bot_in(visit: Visit) -> str:
     return BOT.join(visit.request.path_params)
 
 
-def _told(visit: Visit) -> dict[str, object]:
+def _context(visit: Visit) -> dict[str, object]:
     web, name = visit.web, bot_in(visit)
-    asked = visit.request.query_params.get("language")
-    language = asked if asked in LANGUAGES else LANGUAGES[0]
+    chosen = visit.request.query_params.get("language")
+    language = chosen if chosen in LANGUAGES else LANGUAGES[0]
     tools = TOOLCHAINS.get(language)
     own = {"python": "python my_bot.py"}  # the page has this file in full
     command = own.get(language) or (tools.start_command if tools else "./my-bot")
     return {
-        **kept(visit),
+        **secrets_context(visit),
         "name": name,
         "language": language,
         "tools": tools,
@@ -154,7 +154,7 @@ def _told(visit: Visit) -> dict[str, object]:
     }
 
 
-starting = Forms(router, START, "start.html", _told)
+starting = Forms(router, START, "start.html", _context)
 
 
 @router.get(START)

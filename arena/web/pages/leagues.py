@@ -79,29 +79,29 @@ class LeagueAsked(FromForm):
 LATEST = LeagueAsked()
 
 
-def _told(visit: Visit, asked: LeagueAsked = LATEST) -> dict[str, object]:
+def _context(visit: Visit, query: LeagueAsked = LATEST) -> dict[str, object]:
     storage, name, now = visit.web.storage, visit.request.path_params["league"], visit.context.now
-    shown = overview.show(storage, name, now, asked.season)
+    league = overview.show(storage, name, now, query.season)
     return {
         "at": now,
-        "league": shown,
-        "season": shown.seasons[0] if shown.seasons else None,
-        "outside": shown.outside,
+        "league": league,
+        "season": league.seasons[0] if league.seasons else None,
+        "outside": league.outside,
         "graph": graph(overview.orders(storage, name, DRAWN)),
         "desk": _is_organisers(visit, name),
-        "own": own_members(storage, visit.actor, name, now, OWN, asked.own),
-        "own_offset": asked.own,
+        "own": own_members(storage, visit.actor, name, now, OWN, query.own),
+        "own_offset": query.own,
         "own_most": OWN,
     }
 
 
-forms = Forms(router, "/leagues/{league}", "league.html", _told)
+forms = Forms(router, "/leagues/{league}", "league.html", _context)
 
 
 @router.get("/leagues/{league}")
-def show_league(visit: AnyVisit, league: Name, asked: Annotated[LeagueAsked, Query()]) -> HTMLResponse:
+def show_league(visit: AnyVisit, league: Name, query: Annotated[LeagueAsked, Query()]) -> HTMLResponse:
     """Show a league with its latest season or an earlier one, and the places over all seasons."""
-    return visit.page("league.html", **_told(visit, asked))
+    return visit.page("league.html", **_context(visit, query))
 
 
 forms.add("/leagues/{league}/join", operations.join_league, "/leagues/{league}#join")

@@ -86,7 +86,7 @@ promoted = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LeagueFields:
     """A league that is to be changed."""
 
     name: str
@@ -96,8 +96,8 @@ class Known:
     @property
     def tournament(self) -> Mapping[str, Any]:
         """The fields for all tournaments."""
-        given: Mapping[str, Any] = self.fields["tournament"]
-        return given
+        fields: Mapping[str, Any] = self.fields["tournament"]
+        return fields
 
     @property
     def ruleset(self) -> Mapping[str, Any] | str | None:
@@ -105,34 +105,37 @@ class Known:
         return self.tournament.get("ruleset")
 
 
-def _known(visit: Visit) -> Known | None:
+def _current(visit: Visit) -> LeagueFields | None:
     name = visit.request.path_params.get("league")
     if name is None:
         visit.actor.require(Role.ORGANISER, "make leagues")
         return None
     with visit.web.storage.read() as tx:
-        return Known(name, organised(tx, visit.actor, find_league, name, "change league").spec)
+        return LeagueFields(name, organised(tx, visit.actor, find_league, name, "change league").spec)
 
 
-def _of_league(known: Known | None) -> list[Parameter]:
-    settled = ("name",) if known else ()
+def _of_league(current: LeagueFields | None) -> list[Parameter]:
+    settled = ("name",) if current else ()
     own = parameters_of(LeagueSpec, without=("tournament", "divisions", "qualification", *settled))
     return [*own, DIVISIONS, QUALIFICATION]
 
 
-def _of_tournaments(known: Known | None) -> list[Parameter]:
+def _of_tournaments(current: LeagueFields | None) -> list[Parameter]:
     fields = parameters_of(TournamentSpec, without=(*SET_BY_LEAGUE, "entries"), within=IN_TOURNAMENTS)
     return [*fields, files.file_parameter(IN_TOURNAMENTS)]
 
 
-def _texts(known: Known, chosen: str) -> Mapping[str, Any]:
+def _texts(current: LeagueFields, chosen: str) -> Mapping[str, Any]:
     """Return the fields of a league as its form has them; ``chosen`` is its ruleset."""
     fields = {
-        name: value for name, value in known.fields.items() if name not in ("tournament", "qualification")
+        name: value for name, value in current.fields.items() if name not in ("tournament", "qualification")
     }
-    lines = [f"{one['name']} {one.get('size', '-')} {one.get('promoted', '')}" for one in fields["divisions"]]
-    lowest = known.fields.get("qualification")
-    tournament = {**known.tournament, "ruleset": chosen}
+    lines = [
+        f"{division['name']} {division.get('size', '-')} {division.get('promoted', '')}"
+        for division in fields["divisions"]
+    ]
+    lowest = current.fields.get("qualification")
+    tournament = {**current.tournament, "ruleset": chosen}
     return {
         **as_texts(fields),
         "start": str(fields["start"]).replace("+00:00", ""),
@@ -142,21 +145,21 @@ def _texts(known: Known, chosen: str) -> Mapping[str, Any]:
     }
 
 
-def _told(visit: Visit) -> dict[str, object]:
-    known = _known(visit)
-    action = f"{league_url(known.name)}/desk/change" if known else NEW
-    offered = files.offered(visit.web.storage, known.ruleset if known else None)
-    own, tournaments = _of_league(known), _of_tournaments(known)
+def _context(visit: Visit) -> dict[str, object]:
+    current = _current(visit)
+    action = f"{league_url(current.name)}/desk/change" if current else NEW
+    offered = files.offered(visit.web.storage, current.ruleset if current else None)
+    own, tournaments = _of_league(current), _of_tournaments(current)
     drawn = draw_fields(
         *(visit, [*own, *tournaments], action, ""),
-        values=_texts(known, offered.chosen) if known else EXAMPLE,
+        values=_texts(current, offered.chosen) if current else EXAMPLE,
         choices={f"{IN_TOURNAMENTS}ruleset": offered.choices},
     )
     league = grouped((LEAGUE, DIVISION_FIELDS), own, drawn.fields)
     played, *rest = grouped((PLAYED, LIMITS, RESULT), tournaments, drawn.fields)
-    file = write_toml(known.fields) if known else EXAMPLE_FILE
+    file = write_toml(current.fields) if current else EXAMPLE_FILE
     return {
-        "known": known,
+        "current": current,
         "action": action,
         "groups": [*league, replace(played, title="What is played in all divisions"), *rest],
         "file": visit.sent.at(action).get("file", file),
@@ -166,18 +169,20 @@ def _told(visit: Visit) -> dict[str, object]:
     }
 
 
-def _asked(visit: Visit, known: Known | None) -> dict[str, Any]:
+def _fields_sent(visit: Visit, current: LeagueFields | None) -> dict[str, Any]:
     """Return the league that was sent, in the form or in the file. Raise SpecError."""
     if visit.sent["tab"] == "file":
         return read_toml(visit.sent["file"])
-    own = read_form(visit.sent, _of_league(known))
-    before = known.fields if known else {}
-    divisions = {one["name"]: one for one in before.get("divisions", ())}
+    own = read_form(visit.sent, _of_league(current))
+    before = current.fields if current else {}
+    divisions = {division["name"]: division for division in before.get("divisions", ())}
     own["divisions"] = [*_divisions(own.get("divisions", ()), divisions)]
     if "qualification" in own:
-        kept = {name: one for name, one in (before.get("qualification") or {}).items() if name != "promoted"}
-        own["qualification"] = {"promoted": own["qualification"], **kept}
-    return {**own, "tournament": _tournament(visit, known)}
+        others = {
+            name: value for name, value in (before.get("qualification") or {}).items() if name != "promoted"
+        }
+        own["qualification"] = {"promoted": own["qualification"], **others}
+    return {**own, "tournament": _tournament(visit, current)}
 
 
 def _divisions(lines: Sequence[str], before: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -186,25 +191,25 @@ def _divisions(lines: Sequence[str], before: Mapping[str, Mapping[str, Any]]) ->
         name, *numbers = line.split()
         if len(numbers) > 2:
             raise SpecError("divisions", f"{line}: must be a name, its places, and how many are promoted")
-        given: dict[str, Any] = {"name": name}
+        division: dict[str, Any] = {"name": name}
         for field, number in zip(("size", "promoted"), numbers, strict=False):
             if number not in ("-", "–"):
-                given[field] = int(number) if is_number(number) else number
+                division[field] = int(number) if is_number(number) else number
         own = before.get(name, {}).get("tournament")
-        yield {**given, **({"tournament": own} if own else {})}
+        yield {**division, **({"tournament": own} if own else {})}
 
 
-def _tournament(visit: Visit, known: Known | None) -> dict[str, Any]:
+def _tournament(visit: Visit, current: LeagueFields | None) -> dict[str, Any]:
     """Return the fields for all tournaments: those that are no defaults, or were given before."""
-    parameters = _of_tournaments(known)
-    defaults = {one.name.removeprefix(IN_TOURNAMENTS): one.default for one in parameters}
-    before = known.tournament if known else {}
-    given = read_form(visit.sent, parameters, IN_TOURNAMENTS)
-    files.put_ruleset(visit.web.storage, given, known.ruleset if known else None)
-    kept = {name: before[name] for name in ("entries",) if name in before}
+    parameters = _of_tournaments(current)
+    defaults = {parameter.name.removeprefix(IN_TOURNAMENTS): parameter.default for parameter in parameters}
+    before = current.tournament if current else {}
+    fields = read_form(visit.sent, parameters, IN_TOURNAMENTS)
+    files.put_ruleset(visit.web.storage, fields, current.ruleset if current else None)
+    unchanged = {name: before[name] for name in ("entries",) if name in before}
     return {
-        **kept,
-        **{name: one for name, one in given.items() if name in before or one != defaults[name]},
+        **unchanged,
+        **{name: value for name, value in fields.items() if name in before or value != defaults[name]},
     }
 
 
@@ -224,12 +229,12 @@ STEPS: Mapping[str, Operation[..., Changes]] = {
 
 def _make(visit: Visit) -> Changes | Previewed:
     """Make or change a league, or return what that would change."""
-    known = _known(visit)
-    fields = _asked(visit, known)
-    name = known.name if known else fields.get("name")
+    current = _current(visit)
+    fields = _fields_sent(visit, current)
+    name = current.name if current else fields.get("name")
     if not isinstance(name, str):
         raise SpecError("name", "is missing")
-    if known is None:
+    if current is None:
         _require_new(visit, name)
     step = visit.choose(STEPS)
     made = visit.do(step, league=name, fields=fields)
@@ -247,7 +252,7 @@ def _require_new(visit: Visit, name: str) -> None:
 
 def _forms(path: str) -> Forms:
     """Return the form at a path, which makes or changes a league, or shows a preview."""
-    forms = Forms(router, path, "leaguing.html", _told)
+    forms = Forms(router, path, "leaguing.html", _context)
 
     def lead(visit: Visit, made: Changes | Previewed) -> Response:
         if isinstance(made, Previewed):
@@ -273,11 +278,11 @@ def show_change(visit: Organising) -> HTMLResponse:
     return change.show(visit)
 
 
-def _told_of_desk(visit: Visit) -> dict[str, object]:
+def _desk_context(visit: Visit) -> dict[str, object]:
     name = visit.request.path_params["league"]
     with visit.web.storage.read() as tx:
         league = organised(tx, visit.actor, find_league, name, "run league")
-        members = [(one.name, one.joined_at) for one in active_members(tx, league)]
+        members = [(member.name, member.joined_at) for member in active_members(tx, league)]
         next_at, problem = league.next_at, league.problem
     entered = admission.list_entries(visit.web.storage, visit.actor, find_league, name)
     at = f"{DESK}/members"
@@ -288,19 +293,19 @@ def _told_of_desk(visit: Visit) -> dict[str, object]:
         "problem": problem,
         "now": visit.context.now,
         "members": [
-            (bot, joined_at, draw(visit, leagues.leave_league, f"{at}/remove", "Remove", known={"bot": bot}))
+            (bot, joined_at, draw(visit, leagues.leave_league, f"{at}/remove", "Remove", fixed={"bot": bot}))
             for bot, joined_at in members
         ],
         "invite": draw(visit, leagues.invite_members, f"{DESK}/invitations", "Invite"),
         "uninvite": [
-            draw(visit, leagues.uninvite_member, f"{DESK}/invitations/take-back", "Take back", known=known)
-            for one in entered.invitations
-            for known in [{"invited": one.invited}]
+            draw(visit, leagues.uninvite_member, f"{DESK}/invitations/take-back", "Take back", fixed=hidden)
+            for invitation in entered.invitations
+            for hidden in [{"invited": invitation.invited}]
         ],
     }
 
 
-desk = Forms(router, DESK, "league_desk.html", _told_of_desk)
+desk = Forms(router, DESK, "league_desk.html", _desk_context)
 
 
 @router.get(DESK)

@@ -46,8 +46,8 @@ WHEEL = Markup('<a href="{}#sha256={}" data-requires-python="{}">{}</a>')
 def _index(accept: str, html: Markup, values: Mapping[str, object]) -> Response:
     """Return a page of the index, in the format that is accepted."""
     if AS_JSON in accept:
-        told = {"meta": {"api-version": VERSION}, **values}
-        answer = Response(json.dumps(told), media_type=AS_JSON)
+        fields = {"meta": {"api-version": VERSION}, **values}
+        answer = Response(json.dumps(fields), media_type=AS_JSON)
     else:
         answer = HTMLResponse(html)
     answer.headers["Vary"] = "Accept"

@@ -51,8 +51,8 @@ def bot_link(name: str) -> Markup:
     owner, _, bot = plain(name).partition("/")
     bot, _, version = bot.partition("@")
     number = Markup('<span class="number">@{}</span>').format(version) if version else ""
-    shown = Markup('<bdi><span class="owner">{}/</span><b>{}</b>{}</bdi>').format(owner, bot, number)
-    return Markup('<a class="bot" href="{}">{}</a>').format(bot_url(name), shown)
+    label = Markup('<bdi><span class="owner">{}/</span><b>{}</b>{}</bdi>').format(owner, bot, number)
+    return Markup('<a class="bot" href="{}">{}</a>').format(bot_url(name), label)
 
 
 def sign_up_url(origin: str, code: str) -> str:
@@ -132,5 +132,5 @@ def install_command(origin: str, *, whole: bool = False) -> str:
 
 def with_query(path: str, query: Mapping[str, object]) -> str:
     """Return an address with a query: a parameter for each item of a list, none for None or an empty text."""
-    given = {name: value for name, value in query.items() if value is not None and value != ""}
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    parameters = {name: value for name, value in query.items() if value is not None and value != ""}
+    return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path

@@ -57,7 +57,7 @@ entrants = []                   # bots, as "ann/greedy"; others can enter until 
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TournamentFields:
     """A tournament that is to be changed."""
 
     name: str
@@ -70,59 +70,59 @@ class Known:
         return written(make_spec({**self.fields, "entrants": ()}))
 
 
-def _known(visit: Visit) -> Known:
+def _current(visit: Visit) -> TournamentFields:
     name = visit.request.path_params["tournament"]
     require_own(visit.web.storage, visit.actor, name, f"change {name}")
     fields = changing.fields_of(visit.web.storage, name)
     hash = load_ruleset(fields["ruleset"]).hash
-    preset = next((one for one in preset_names() if load_ruleset(one).hash == hash), None)
-    return Known(name, {**fields, "ruleset": preset or fields["ruleset"]})
+    preset = next((preset for preset in preset_names() if load_ruleset(preset).hash == hash), None)
+    return TournamentFields(name, {**fields, "ruleset": preset or fields["ruleset"]})
 
 
 def written(spec: TournamentSpec) -> Mapping[str, Any]:
     """Return the fields of a tournament that its file needs."""
     fields: Mapping[str, Any] = spec.model_dump(mode="json", exclude_defaults=True)
-    shown = {one.name: form_field(one) for one in parameters_of(TournamentSpec)}
-    order = sorted(shown, key=lambda name: (GROUPS.index(shown[name].group), shown[name].rare))
+    forms = {parameter.name: form_field(parameter) for parameter in parameters_of(TournamentSpec)}
+    order = sorted(forms, key=lambda name: (GROUPS.index(forms[name].group), forms[name].rare))
     return {name: fields[name] for name in order if name in fields}
 
 
-def _parameters(known: Known | None) -> list[Parameter]:
-    settled = tuple(changing.SETTLED) if known else ()
+def _parameters(current: TournamentFields | None) -> list[Parameter]:
+    settled = tuple(changing.SETTLED) if current else ()
     return [*parameters_of(TournamentSpec, without=settled), files.file_parameter()]
 
 
-def _told(visit: Visit) -> dict[str, object]:
-    known = _known(visit) if visit.request.path_params else None
-    action = CHANGE.format(tournament=quote(known.name)) if known else NEW
-    offered = files.offered(visit.web.storage, known.fields["ruleset"] if known else None)
-    initial = {**known.fields, "ruleset": offered.chosen} if known else EXAMPLE
-    parameters = _parameters(known)
+def _context(visit: Visit) -> dict[str, object]:
+    current = _current(visit) if visit.request.path_params else None
+    action = CHANGE.format(tournament=quote(current.name)) if current else NEW
+    offered = files.offered(visit.web.storage, current.fields["ruleset"] if current else None)
+    initial = {**current.fields, "ruleset": offered.chosen} if current else EXAMPLE
+    parameters = _parameters(current)
     choices = {"ruleset": offered.choices}
     drawn = draw_fields(visit, parameters, action, "", values=as_texts(initial), choices=choices)
     return {
-        "known": known,
+        "current": current,
         "action": action,
         "groups": grouped(GROUPS, parameters, drawn.fields),
-        "file": visit.sent.at(action).get("file", write_toml(known.file) if known else EXAMPLE_FILE),
+        "file": visit.sent.at(action).get("file", write_toml(current.file) if current else EXAMPLE_FILE),
         "tab": "file" if visit.sent["tab"] == "file" else "form",
         "preview": None,
         "written": "",
     }
 
 
-def _asked(visit: Visit, known: Known | None) -> dict[str, Any]:
+def _fields_sent(visit: Visit, current: TournamentFields | None) -> dict[str, Any]:
     """Return the fields that were sent, in the form or in the file. Raise SpecError."""
     if visit.sent["tab"] == "file":
-        given = read_toml(visit.sent["file"])
+        fields = read_toml(visit.sent["file"])
     else:
-        given = read_form(visit.sent, _parameters(known))
-        files.put_ruleset(visit.web.storage, given, known.fields["ruleset"] if known else None)
-    if known is None:
-        return given
-    kept = {"name": known.name, "ruleset": known.fields["ruleset"]}
-    entrants = {name: given.pop(name) for name in ("entrants",) if name in given}
-    spec = make_spec({**kept, **given})
+        fields = read_form(visit.sent, _parameters(current))
+        files.put_ruleset(visit.web.storage, fields, current.fields["ruleset"] if current else None)
+    if current is None:
+        return fields
+    settled = {"name": current.name, "ruleset": current.fields["ruleset"]}
+    entrants = {name: fields.pop(name) for name in ("entrants",) if name in fields}
+    spec = make_spec({**settled, **fields})
     return {**spec.model_dump(mode="json", exclude={"entrants"}), **entrants}
 
 
@@ -136,13 +136,13 @@ class Previewed:
 
 def _make(visit: Visit) -> Changed | Previewed:
     """Make or change a tournament, or return what it would be like."""
-    known = _known(visit) if visit.request.path_params else None
-    fields = _asked(visit, known)
+    current = _current(visit) if visit.request.path_params else None
+    fields = _fields_sent(visit, current)
     steps: Mapping[str, Operation[..., Any]] = {
         "preview": tournaments.preview_tournament,
         "create": tournaments.create_tournament,
     }
-    if known is not None:
+    if current is not None:
         steps = {"preview": tournaments.preview_change, "change": tournaments.change_tournament}
     made: Changed | Preview = visit.do(visit.choose(steps), fields=fields)
     if isinstance(made, Preview):
@@ -152,7 +152,7 @@ def _make(visit: Visit) -> Changed | Previewed:
 
 def _forms(path: str) -> Forms:
     """Return the form at a path, which makes or changes a tournament, or shows a preview."""
-    forms = Forms(router, path, "making.html", _told)
+    forms = Forms(router, path, "making.html", _context)
 
     def lead(visit: Visit, made: Changed | Previewed) -> Response:
         if isinstance(made, Previewed):

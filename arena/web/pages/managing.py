@@ -30,7 +30,7 @@ from arena.web.pages.drawing import draw
 from arena.web.pages.forms import Forms, Reading, Visit
 from arena.web.pages.joining import ONE, bot_in, token_of
 from arena.web.pages.links import deal_url, match_url
-from arena.web.pages.operating import add_maker, kept
+from arena.web.pages.operating import add_maker, secrets_context
 from arena.web.pages.routing import page_router
 
 router = page_router()
@@ -49,13 +49,13 @@ PLACE = ("tournament", "round", "table", "session", "deal")
 DAYS = {"expires_in": "Days"}
 
 
-def _told(visit: Visit) -> dict[str, object]:
+def _context(visit: Visit) -> dict[str, object]:
     storage, actor, name, now = visit.web.storage, visit.actor, bot_in(visit), visit.context.now
     versions = versions_of(storage, actor, name)
-    told = profile(storage, name, 1)
+    bot = profile(storage, name, 1)
     [glance] = own_bots(storage, actor, now, visit.web.ask, name)
     return {
-        **kept(visit),
+        **secrets_context(visit),
         "name": name,
         "one": glance,
         "versions": versions,
@@ -64,13 +64,13 @@ def _told(visit: Visit) -> dict[str, object]:
         "register": draw(
             *(visit, bots.register_bot, f"{ONE}/versions", "Register the next version"),
             only=("language", "expires_in"),
-            values={"language": told.language or ""},
+            values={"language": bot.language or ""},
             labels=DAYS,
         ),
         "describe": draw(
             *(visit, bots.describe_bot, f"{ONE}/describe", "Change"),
             only=("language", "link"),
-            values={"language": told.language or "", "link": told.link or ""},
+            values={"language": bot.language or "", "link": bot.link or ""},
         ),
         "open": draw(
             *(visit, bots.describe_bot, f"{ONE}/open", "Change"),
@@ -82,7 +82,7 @@ def _told(visit: Visit) -> dict[str, object]:
     }
 
 
-managing = Forms(router, MANAGE, "manage.html", _told)
+managing = Forms(router, MANAGE, "manage.html", _context)
 
 
 @router.get(MANAGE)
@@ -111,14 +111,14 @@ managing.add_other(
 )
 
 
-def _told_of_version(visit: Visit) -> dict[str, object]:
+def _version_context(visit: Visit) -> dict[str, object]:
     storage, actor, name = visit.web.storage, visit.actor, VERSION.join(visit.request.path_params)
-    found = next((one for one in versions_of(storage, actor, bot_in(visit)) if one.bot == name), None)
-    if found is None:
+    version = next((line for line in versions_of(storage, actor, bot_in(visit)) if line.bot == name), None)
+    if version is None:
         raise UnknownError(f"no bot version {name!r}")
     return {
-        **kept(visit),
-        "one": found,
+        **secrets_context(visit),
+        "one": version,
         "name": bot_in(visit),
         "check": _check(visit),
         "abilities": abilities,
@@ -150,7 +150,7 @@ def _check(visit: Visit) -> CheckReport | None:
         return None
 
 
-one_version = Forms(router, VERSION_PAGE, "version.html", _told_of_version)
+one_version = Forms(router, VERSION_PAGE, "version.html", _version_context)
 
 
 @router.get(VERSION_PAGE)
@@ -167,19 +167,19 @@ one_version.add(f"{VERSION_PAGE}/check", bots.store_check, f"{VERSION_PAGE}#chec
 @router.get(f"{ONE}/log")
 def show_log(visit: Reading) -> HTMLResponse:
     """Show what referees noted about a bot, the newest first."""
-    found, asked = visit.do(bots.show_log, limit=ENTRIES), visit.asked(bots.show_log)
+    log, query = visit.do(bots.show_log, limit=ENTRIES), visit.query_of(bots.show_log)
     return visit.page(
         "log.html",
         name=bot_in(visit),
-        asked=asked,
+        asked=query,
         kinds=schema_of(bots.show_log.parameters["kind"].kind)["enum"],
         versions=versions_of(visit.web.storage, visit.actor, bot_in(visit)),
-        lines=[_shown(line) for line in found.log],
-        next=found.next,
+        lines=[_fault_shown(line) for line in log.log],
+        next=log.next,
     )
 
 
-def _shown(line: LogLine) -> FaultShown:
+def _fault_shown(line: LogLine) -> FaultShown:
     return FaultShown(line, [*position(line.details)], match_of(line.session_id))
 
 
@@ -199,14 +199,14 @@ class DealShown:
 @router.get(f"{ONE}/deals")
 def show_deals(visit: Reading) -> HTMLResponse:
     """Show the deals that a bot has played, the newest first, or just those that it lost."""
-    found, asked = _deals(visit), visit.asked(bots.show_own_deals)
+    page, query = _deals(visit), visit.query_of(bots.show_own_deals)
     return visit.page(
         "owndeals.html",
         name=bot_in(visit),
-        asked=asked,
+        asked=query,
         versions=versions_of(visit.web.storage, visit.actor, bot_in(visit)),
-        deals=[_deal(one) for one in found.deals],
-        next=found.next,
+        deals=[_deal(deal) for deal in page.deals],
+        next=page.next,
     )
 
 
@@ -214,12 +214,12 @@ def _deals(visit: Visit) -> OwnDeals:
     return visit.do(bots.show_own_deals, limit=DEALS)
 
 
-def _deal(one: OwnDeal) -> DealShown:
-    record: Any = one.record
+def _deal(deal: OwnDeal) -> DealShown:
+    record: Any = deal.record
     tournament, round, table, session, number = (record[name] for name in PLACE)
     replay = deal_url(tournament, round, table, session, number)
     url = f"{match_url(tournament, round, table)}/sessions/{session}/deals/{number}"
-    return DealShown(one, number, replay, url)
+    return DealShown(deal, number, replay, url)
 
 
 @router.get(f"{ONE}/deals.jsonl")
@@ -231,6 +231,6 @@ def download_deals(visit: Reading) -> Response:
     return Response(lines, media_type="application/x-ndjson", headers=headers)
 
 
-def _lines(found: OwnDeals) -> Iterator[str]:
-    for one in found.deals:
-        yield f"{json.dumps(to_json(one), separators=(',', ':'))}\n"
+def _lines(page: OwnDeals) -> Iterator[str]:
+    for deal in page.deals:
+        yield f"{json.dumps(to_json(deal), separators=(',', ':'))}\n"

@@ -63,12 +63,12 @@ class SessionRow:
 def list_matches(visit: AnyVisit) -> HTMLResponse:
     """Show finished matches, the newest first."""
     try:
-        found = visit.do(results.list_matches, limit=LISTED)
+        page = visit.do(results.list_matches, limit=LISTED)
     except (SpecError, UnknownError) as error:
         if not wants_page(visit.request.scope):
             raise
         return visit.page.again("matchlist.html", error, found=MatchPage((), None), asked=visit.sent)
-    return visit.page("matchlist.html", found=found, asked=visit.sent)
+    return visit.page("matchlist.html", found=page, asked=visit.sent)
 
 
 @router.get("/matches/{tournament}/{round}/{table}")
@@ -85,22 +85,22 @@ def show_match(page: Page, web: Shared, tournament: str, round: Number, table: N
 
 def grid(match: PlayedMatch, scores: Mapping[int, Sequence[DealScore]] | None) -> Iterator[SessionRow]:
     """Yield the sessions of a match; ``scores`` are those of its deals if they are compared."""
-    for one in match.sessions:
-        seats = [one.bots.index(name) for name in match.bots]
-        compared = None if scores is None else scores[one.session]
+    for session in match.sessions:
+        seats = [session.bots.index(name) for name in match.bots]
+        compared = None if scores is None else scores[session.session]
         deals = [
             _row(
                 [points[seat] for seat in seats],
                 None if compared is None else [compared[at].by_seat[seat] for seat in seats],
                 fouled=compared is not None and compared[at].fouled,
             )
-            for at, points in enumerate(one.deal_points or ())
+            for at, points in enumerate(session.deal_points or ())
         ]
         yield SessionRow(
-            session=one.session,
+            session=session.session,
             seats=seats,
-            faults=[one.faults[seat] for seat in seats],
-            forfeits=[seat in one.forfeits for seat in seats],
+            faults=[session.faults[seat] for seat in seats],
+            forfeits=[seat in session.forfeits for seat in seats],
             deals=deals,
             total=_sum(deals),
         )

@@ -17,12 +17,12 @@ router = page_router()
 HERE = "/me"
 
 
-def _told(visit: Visit) -> dict[str, object]:
+def _context(visit: Visit) -> dict[str, object]:
     storage, actor = visit.web.storage, visit.actor
     own = visit.do(bots.list_own_bots)
     return {
         "bots": own.bots,
-        "having_bots": {owner_of(one.bot) for one in own.bots},
+        "having_bots": {owner_of(version.bot) for version in own.bots},
         "most": MOST,
         "requests": own.requests,
         "invited": own.invitations,
@@ -36,7 +36,7 @@ def _told(visit: Visit) -> dict[str, object]:
     }
 
 
-forms = Forms(router, HERE, "me.html", _told)
+forms = Forms(router, HERE, "me.html", _context)
 
 
 @router.get(HERE)
@@ -60,8 +60,8 @@ def _invite(visit: Visit) -> invitations.Invited:
 
 
 def _show_invitation(visit: Visit, made: invitations.Invited) -> Response:
-    told = {"number": str(made.number), "role": made.role.value, "owner": made.owner or ""}
-    return _show(visit, {"invitation": made.code, **told})
+    parameters = {"number": str(made.number), "role": made.role.value, "owner": made.owner or ""}
+    return _show(visit, {"invitation": made.code, **parameters})
 
 
 def _show(visit: Visit, secret: Secret) -> Response:

@@ -61,15 +61,15 @@ async def what_is_on(web: Web, tables: int = TABLES, drawn: int = DRAWN) -> dict
 
     The first ``drawn`` of the tables are watched for a while, and so show their cards from the next look on.
     """
-    found = await asyncio.to_thread(on_now, web.storage, tables)
-    shown = [_in_play(web, place) for place in found.tables[:drawn]]
-    return {"found": found, "drawn": shown, "others": found.tables[drawn:], "at": web.clock()}
+    playing = await asyncio.to_thread(on_now, web.storage, tables)
+    drawings = [_in_play(web, place) for place in playing.tables[:drawn]]
+    return {"found": playing, "drawn": drawings, "others": playing.tables[drawn:], "at": web.clock()}
 
 
 def _in_play(web: Web, place: TableInPlay) -> InPlay:
     where = (place.tournament, place.round, place.table)
     done = partial(is_over, web.storage, *where)
-    shown, count = web.watching.glances("/".join(map(str, where)), done)
+    messages, count = web.watching.glances("/".join(map(str, where)), done)
     line = TableLine(
         table=place.table,
         state=MatchState.RUNNING,
@@ -82,7 +82,7 @@ def _in_play(web: Web, place: TableInPlay) -> InPlay:
         places=None,
         faults=(0,) * len(place.bots),
     )
-    return InPlay(place, SmallTable(line, shown[0] if shown else None, max(0, count - 1)))
+    return InPlay(place, SmallTable(line, messages[0] if messages else None, max(0, count - 1)))
 
 
 @router.get("/now")
@@ -106,31 +106,31 @@ class DealsAsked(FromForm):
 
 
 def notable(
-    storage: Storage, asked: DealsAsked, each: int
+    storage: Storage, query: DealsAsked, each: int
 ) -> Sequence[tuple[HighlightKind, Sequence[DealLine]]]:
     """Return the most notable deals of each kind that there is, no deal twice. Raise UnknownError."""
     seen: set[tuple[object, ...]] = set()
 
-    def new(found: DealPage) -> Iterator[DealLine]:
-        for line in found.deals:
+    def new(page: DealPage) -> Iterator[DealLine]:
+        for line in page.deals:
             place = (line.tournament, line.round, line.table, line.session, line.deal)
             if place not in seen:
                 seen.add(place)
                 yield line
 
-    by_kind = [(kind, [*new(highlights.find_deals(storage, asked.of(kind), each))]) for kind in KINDS]
+    by_kind = [(kind, [*new(highlights.find_deals(storage, query.of(kind), each))]) for kind in KINDS]
     return [(kind, lines) for kind, lines in by_kind if lines]
 
 
 @router.get("/deals")
-def show_deals(page: Page, web: Shared, asked: Annotated[DealsAsked, Query()]) -> HTMLResponse:
+def show_deals(page: Page, web: Shared, query: Annotated[DealsAsked, Query()]) -> HTMLResponse:
     """Show notable deals of the whole arena, or of a part of it."""
-    if asked.kind is None:
-        shown, following = notable(web.storage, asked, EACH), None
+    if query.kind is None:
+        kinds, following = notable(web.storage, query, EACH), None
     else:
-        found = highlights.find_deals(web.storage, asked.of(asked.kind), LISTED, asked.cursor)
-        shown, following = [(asked.kind, found.deals)] if found.deals else [], found.next
-    return page("deals.html", asked=asked, kinds=KINDS, shown=shown, next=following)
+        deals = highlights.find_deals(web.storage, query.of(query.kind), LISTED, query.cursor)
+        kinds, following = [(query.kind, deals.deals)] if deals.deals else [], deals.next
+    return page("deals.html", asked=query, kinds=KINDS, shown=kinds, next=following)
 
 
 MATCH_LIVE = "/matches/{tournament}/{round}/{table}/live"

@@ -34,10 +34,10 @@ def _seal(request: Request) -> Seal:
 def secrets_of(request: Request) -> Sequence[Secret]:
     """Return the secrets that the reader has not put away, the newest first."""
     try:
-        kept: Sequence[Secret] = json.loads(_seal(request).open(request.cookies.get(COOKIE, "")))
+        secrets: Sequence[Secret] = json.loads(_seal(request).open(request.cookies.get(COOKIE, "")))
     except Unsealable:
         return ()
-    return kept
+    return secrets
 
 
 def require_room(request: Request) -> None:
@@ -50,8 +50,8 @@ def show_once(request: Request, page: str, below: str, *secrets: Secret) -> Resp
     """Lead to a page that shows these secrets and no others, like all whose paths begin with ``below``."""
     answer = RedirectResponse(page, SEE_OTHER)
     sealed = _seal(request).close(json.dumps(secrets).encode())
-    kept = {"httponly": True, "samesite": "strict", "secure": request.url.scheme == "https"}
-    answer.set_cookie(COOKIE, sealed, path=below, **kept)  # type: ignore[arg-type]
+    attributes = {"httponly": True, "samesite": "strict", "secure": request.url.scheme == "https"}
+    answer.set_cookie(COOKIE, sealed, path=below, **attributes)  # type: ignore[arg-type]
     return answer
 
 

@@ -58,13 +58,13 @@ def show_findings(visit: Operating) -> HTMLResponse:
 def show_changes(visit: Operating) -> HTMLResponse:
     """Show who changed what."""
     try:
-        found = visit.do(operator.list_changes, limit=CHANGES)
+        changes = visit.do(operator.list_changes, limit=CHANGES)
     except UnknownError:
-        found = queries.ChangePage((), None)
-    return visit.page("audit.html", found=found, asked=visit.asked(operator.list_changes))
+        changes = queries.ChangePage((), None)
+    return visit.page("audit.html", found=changes, asked=visit.query_of(operator.list_changes))
 
 
-def kept(visit: Visit) -> dict[str, object]:
+def secrets_context(visit: Visit) -> dict[str, object]:
     """Return the secrets that were made and not put away, for a page that makes some."""
     return {"secrets": secrets_of(visit.request)}
 
@@ -91,7 +91,7 @@ def add_maker(
     def lead(visit: Visit, made: T) -> Response:
         path = {name: quote(value, safe="@") for name, value in visit.request.path_params.items()}
         new = word(visit, made)
-        others = [one for one in secrets_of(visit.request) if one["title"] != new["title"]]
+        others = [secret for secret in secrets_of(visit.request) if secret["title"] != new["title"]]
         return show_once(visit.request, page.format_map(path), below.format_map(path), new, *others)
 
     forms.add_other(path, operation.scopes, make, lead)

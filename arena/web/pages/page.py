@@ -70,8 +70,8 @@ class Pages:
 
         A page with ``secrets`` is neither stored by browsers nor compressed.
         """
-        told = {"here": self.here, "origin": self.origin, "trouble": None, "typed": Typed({}).at, **values}
-        answer = HTMLResponse(fill(template, self.path, self.actor, **told))
+        context = {"here": self.here, "origin": self.origin, "trouble": None, "typed": Typed({}).at, **values}
+        answer = HTMLResponse(fill(template, self.path, self.actor, **context))
         if values.get("secrets"):
             answer.headers["Cache-Control"] = "no-store"
             answer.headers["Content-Encoding"] = "identity"

@@ -42,7 +42,7 @@ class Statics:
 def statics() -> Statics:
     """Read the files."""
     folder = files("arena.web") / "static"
-    contents = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
+    contents = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     whole = sha256()
     for name, content in sorted(contents.items()):
         whole.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -51,20 +51,20 @@ def statics() -> Statics:
 
 def static_url(name: str) -> str:
     """Return the address of a file. Raise KeyError if there is no such file."""
-    found = statics()
-    if name not in found.contents:
+    files = statics()
+    if name not in files.contents:
         raise KeyError(name)
-    return f"/static/{found.hash}/{name}"
+    return f"/static/{files.hash}/{name}"
 
 
 @router.get("/static/{hash}/{name}")
 def static_file(hash: str, name: str) -> Response:
     """Return a file."""
-    found = statics()
-    if hash != found.hash or name not in found.contents:
+    files = statics()
+    if hash != files.hash or name not in files.contents:
         raise HTTPException(404)
     kind = guess_type(name)[0] or "application/octet-stream"
-    return Response(found.contents[name], media_type=kind, headers={"Cache-Control": FOR_EVER})
+    return Response(files.contents[name], media_type=kind, headers={"Cache-Control": FOR_EVER})
 
 
 KEPT = f"\n{figures.SPACE}"

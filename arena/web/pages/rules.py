@@ -82,8 +82,8 @@ last_top_card = "allowed"
 
 def _listed(visit: Visit) -> dict[str, object]:
     cursor = visit.request.query_params.get("cursor")
-    found = rulesets.list_rulesets(visit.web.storage, LISTED, cursor)
-    return {"found": found, "cursor": cursor, "example": OWN_RULESET, "checked": None, "paragraphs": ()}
+    listed = rulesets.list_rulesets(visit.web.storage, LISTED, cursor)
+    return {"found": listed, "cursor": cursor, "example": OWN_RULESET, "checked": None, "paragraphs": ()}
 
 
 listing = Forms(router, "/rules", "rules.html", _listed)
@@ -92,7 +92,7 @@ listing = Forms(router, "/rules", "rules.html", _listed)
 @router.get("/rules")
 def list_rules(visit: AnyVisit) -> HTMLResponse:
     """Show the presets, and the rulesets that tournaments were created with."""
-    visit.asked(operations.list_rulesets)
+    visit.query_of(operations.list_rulesets)
     return listing.show(visit)
 
 
@@ -111,38 +111,38 @@ listing.add_other(
 
 @router.get("/rules/{ruleset}")
 def show_rules(
-    page: Page, web: Shared, ruleset: Called, asked: Annotated[RulesAsked, Query()]
+    page: Page, web: Shared, ruleset: Called, query: Annotated[RulesAsked, Query()]
 ) -> HTMLResponse:
     """Show a ruleset and, on request, how it differs from another one."""
-    one = rulesets.find_ruleset(web.storage, ruleset)
-    other = None if asked.other is None else rulesets.find_ruleset(web.storage, asked.other)
-    played = load_ruleset(one.ruleset)
-    tried, wrong = put_cards(played, asked)
+    shown_ruleset = rulesets.find_ruleset(web.storage, ruleset)
+    other = None if query.other is None else rulesets.find_ruleset(web.storage, query.other)
+    played = load_ruleset(shown_ruleset.ruleset)
+    tried, wrong = put_cards(played, query)
     return page(
         "ruleset.html",
-        one=one,
-        paragraphs=[paragraph(text) for text in one.description],
-        fields=[*fields_of(one)],
-        rated=any(pool.hash == one.hash for pool in list_pools(web.storage)),
+        one=shown_ruleset,
+        paragraphs=[paragraph(text) for text in shown_ruleset.description],
+        fields=[*fields_of(shown_ruleset)],
+        rated=any(pool.hash == shown_ruleset.hash for pool in list_pools(web.storage)),
         other=other,
-        differences=None if other is None else differences(one, other),
+        differences=None if other is None else differences(shown_ruleset, other),
         known=rulesets.list_rulesets(web.storage, LISTED).rulesets,
         played=played,
-        asked=asked,
+        asked=query,
         tried=tried,
         wrong=wrong,
     )
 
 
-def put_cards(ruleset: Ruleset, asked: RulesAsked) -> tuple[Tried | None, Mapping[str, Problem]]:
+def put_cards(ruleset: Ruleset, query: RulesAsked) -> tuple[Tried | None, Mapping[str, Problem]]:
     """Return the result of trying the cards in a request, and what is wrong with them, by field."""
     read: dict[str, tuple[str, ...]] = {}
     wrong: dict[str, Problem] = {}
-    for field, text in (("cards", asked.cards), ("against", asked.against)):
+    for field, text in (("cards", query.cards), ("against", query.against)):
         try:
             read[field] = read_cards(ruleset, field, text)
         except SpecError as error:
-            wrong |= {one.field: one for one in error.problems}
+            wrong |= {problem.field: problem for problem in error.problems}
     if wrong or not read["cards"]:
         return None, wrong
     return try_cards(ruleset, read["cards"], read["against"]), wrong
@@ -159,29 +159,29 @@ def paragraph(text: str) -> Paragraph:
 
 def _words(text: str) -> Iterator[str | Sequence[str]]:
     end = 0
-    for found in CARDS.finditer(text):
-        yield text[end : found.start()]
-        yield found.group().split()
-        end = found.end()
+    for match in CARDS.finditer(text):
+        yield text[end : match.start()]
+        yield match.group().split()
+        end = match.end()
     yield text[end:]
 
 
 @cache
-def _told() -> Mapping[str, str]:
+def _descriptions() -> Mapping[str, str]:
     """Return the meaning of each field."""
-    return {name: one.get("description", "") for name, one in json_schema()["properties"].items()}
+    return {name: property.get("description", "") for name, property in json_schema()["properties"].items()}
 
 
-def fields_of(one: RulesetShown) -> Iterator[FieldShown]:
+def fields_of(ruleset: RulesetShown) -> Iterator[FieldShown]:
     """Yield the fields of a ruleset."""
-    for name, value in one.ruleset.items():
-        yield FieldShown(name, _told().get(name, ""), value)
+    for name, value in ruleset.ruleset.items():
+        yield FieldShown(name, _descriptions().get(name, ""), value)
 
 
-def differences(one: RulesetShown, other: RulesetShown) -> Sequence[FieldShown]:
+def differences(ruleset: RulesetShown, other: RulesetShown) -> Sequence[FieldShown]:
     """Return the fields in which two rulesets differ, other than their names."""
     return [
-        FieldShown(name, _told().get(name, ""), value, other.ruleset[name])
-        for name, value in one.ruleset.items()
+        FieldShown(name, _descriptions().get(name, ""), value, other.ruleset[name])
+        for name, value in ruleset.ruleset.items()
         if name not in ("name", "version") and value != other.ruleset[name]
     ]

@@ -24,13 +24,13 @@ def show_search(page: Page, web: Shared, q: Annotated[str, Query(max_length=200)
 
     Without a text, show the bots of the newest versions.
     """
-    found, name = search(web.storage, q, SHOWN), q.strip().lower()
+    hits, name = search(web.storage, q, SHOWN), q.strip().lower()
     places = {
-        **{one: league_url(one) for one in found.leagues},
-        **{one: tournament_url(one) for one in found.tournaments},
-        **{one: bot_url(one) for one in found.bots},
+        **{name: league_url(name) for name in hits.leagues},
+        **{name: tournament_url(name) for name in hits.tournaments},
+        **{name: bot_url(name) for name in hits.bots},
     }
-    if name in places and [*found.names].count(name) == 1:
+    if name in places and [*hits.names].count(name) == 1:
         return RedirectResponse(places[name], SEE_OTHER)
     newest = [] if name else [line.bot.partition("@")[0] for line in find_bots(web.storage, limit=SHOWN).bots]
-    return page("search.html", q=q, found=found, newest=list(dict.fromkeys(newest)), most=SHOWN)
+    return page("search.html", q=q, found=hits, newest=list(dict.fromkeys(newest)), most=SHOWN)

@@ -83,7 +83,7 @@ signing_up.add_other("/sign-up", (), _sign_up, lambda _, answer: answer)
 HERE = "/reset-password"
 
 
-def _told(visit: Visit) -> dict[str, object]:
+def _context(visit: Visit) -> dict[str, object]:
     code = visit.sent["code"] or visit.request.query_params.get("code", "")
     try:
         name = check_reset(visit.web.storage, code, visit.context.now)
@@ -91,14 +91,14 @@ def _told(visit: Visit) -> dict[str, object]:
         return {"name": None}
     form = draw(
         *(visit, accounts.use_reset, HERE, "Set the password"),
-        known={"code": code},
+        fixed={"code": code},
         labels={"password": "New password"},
         username=name,
     )
     return {"name": name, "form": form}
 
 
-forms = Forms(router, HERE, "reset_password.html", _told)
+forms = Forms(router, HERE, "reset_password.html", _context)
 
 
 @router.get(HERE)

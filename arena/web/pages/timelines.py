@@ -76,23 +76,26 @@ def timeline(
     end = last + max((last - first) * END, timedelta(seconds=1))  # so that the last values are seen
     x = scale_of([first.timestamp(), end.timestamp()], 0.02, least=timedelta(seconds=10).total_seconds())
     y = scale_of(_values(lines), 0.08, least=100.0)
-    within = [one for one in versions if first <= one.created_at <= last]
+    within = [version for version in versions if first <= version.created_at <= last]
     return TimeLine(
         y=y,
         curves=[*_curves(lines, _Place(x, y), end)],
         days=[*_days(x)],
-        versions=[_version(x, one) for one in within],
+        versions=[_version(x, version) for version in within],
         faults=[
-            Mark(x.at(one.finished_at.timestamp()), f"{one.tournament}, round {one.round}, table {one.table}")
-            for one in faults
-            if first <= one.finished_at <= last
+            Mark(
+                x.at(fault.finished_at.timestamp()),
+                f"{fault.tournament}, round {fault.round}, table {fault.table}",
+            )
+            for fault in faults
+            if first <= fault.finished_at <= last
         ],
     )
 
 
-def _version(x: Scale, one: VersionLine) -> Mark:
-    when = one.created_at.timestamp()
-    return Mark(x.at(when), f"@{one.bot.partition('@')[2]}", late=x.share(when) > 0.5)
+def _version(x: Scale, version: VersionLine) -> Mark:
+    when = version.created_at.timestamp()
+    return Mark(x.at(when), f"@{version.bot.partition('@')[2]}", late=x.share(when) > 0.5)
 
 
 def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
@@ -145,7 +148,7 @@ def _days(x: Scale) -> Iterator[Mark]:
     """Yield the ticks of a time axis."""
     span = timedelta(seconds=x.high - x.low)
     steps = ((timedelta(minutes=5), "%H:%M:%S"), (timedelta(days=2), "%H:%M"), (timedelta(days=400), "%d %b"))
-    shown = next((form for longest, form in steps if span < longest), "%b %Y")
+    form = next((form for longest, form in steps if span < longest), "%b %Y")
     for part in (0.0, 0.25, 0.5, 0.75, 1.0):
         when = datetime.fromtimestamp(x.low + part * (x.high - x.low), UTC)
-        yield Mark(f"{100 * part:.0f}%", f"{when:{shown}}".removeprefix("0"))
+        yield Mark(f"{100 * part:.0f}%", f"{when:{form}}".removeprefix("0"))

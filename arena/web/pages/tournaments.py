@@ -60,8 +60,8 @@ def _cell(begin: str, size: int, round: int, result: RoundResult | None) -> Mark
         return Markup("<span>–</span>")
     table, place, score = result
     kind = ' class="first"' if place == 1 else ' class="last"' if place == size else ""
-    told = f"Round {round}: place {place}, {signed(score, 0 if score == int(score) else 1)}"
-    return Markup(f'<a href="{begin}{round}/{table}"{kind} title="{told}">{place}</a>')  # noqa: S704 quoted
+    text = f"Round {round}: place {place}, {signed(score, 0 if score == int(score) else 1)}"
+    return Markup(f'<a href="{begin}{round}/{table}"{kind} title="{text}">{place}</a>')  # noqa: S704 quoted
 
 
 router = page_router()
@@ -152,22 +152,22 @@ class BracketRound:
 def list_tournaments(visit: AnyVisit) -> HTMLResponse:
     """Show tournaments, the newest first."""
     operation = operations.list_tournaments
-    found, asked = visit.do(operation, limit=LISTED), visit.asked(operation)
-    return visit.page("tournaments.html", found=found, asked=asked, states=TournamentState)
+    page, query = visit.do(operation, limit=LISTED), visit.query_of(operation)
+    return visit.page("tournaments.html", found=page, asked=query, states=TournamentState)
 
 
 @router.get("/tournaments/{tournament}")
 def show_tournament(
-    page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
+    page: Page, web: Shared, tournament: Name, query: Annotated[StandingsAsked, Query()]
 ) -> HTMLResponse:
     """Show a tournament's state and standings."""
-    return page("tournament.html", **_told(web, page.actor, tournament, asked))
+    return page("tournament.html", **_context(web, page.actor, tournament, query))
 
 
-def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dict[str, object]:
+def _context(web: Web, actor: Actor, tournament: str, query: StandingsAsked) -> dict[str, object]:
     status = overview.status(web.storage, tournament)
     board = web.readings.standings(status)
-    offset, not_found = asked.begin(board, PLACES)
+    offset, not_found = query.begin(board, PLACES)
     duplicate = overview.terms(web.storage, tournament).duplicate
     river: Sequence[MatchLine] = ()
     form = FORMATS[status.format]
@@ -183,11 +183,11 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "at": web.clock(),
         "duplicate": duplicate,
         "desk": steers(web.storage, actor, tournament),
-        "own": own_entries(web.storage, actor, tournament, web.clock(), web.ask, OWN, asked.own),
-        "own_offset": asked.own,
+        "own": own_entries(web.storage, actor, tournament, web.clock(), web.ask, OWN, query.own),
+        "own_offset": query.own,
         "own_most": OWN,
         "board": board,
-        "decided": [correction_text(one) for one in board.corrections],
+        "decided": [correction_text(correction) for correction in board.corrections],
         "lines": lines,
         "rounds": rounds,
         "sheets": lines_of(
@@ -201,7 +201,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "luck": [line.luck for line in board.standings if line.luck],
         "raw": any(line.raw != line.points for line in board.standings),
         "decisive": _decisive(form.criteria),
-        "asked": asked,
+        "asked": query,
         "not_found": not_found,
         "river": river,
         "win": win_of(status, board),
@@ -214,7 +214,7 @@ forms = Forms(
     router,
     "/tournaments/{tournament}",
     "tournament.html",
-    lambda visit: _told(visit.web, visit.actor, visit.request.path_params["tournament"], StandingsAsked()),
+    lambda visit: _context(visit.web, visit.actor, visit.request.path_params["tournament"], StandingsAsked()),
 )
 forms.add("/tournaments/{tournament}/enter", entries.enter_bot, "/tournaments/{tournament}#enter")
 forms.add("/tournaments/{tournament}/withdraw", entries.withdraw_bot, "/tournaments/{tournament}#enter")
@@ -222,10 +222,10 @@ forms.add("/tournaments/{tournament}/withdraw", entries.withdraw_bot, "/tourname
 
 def _decisive(criteria: Criteria) -> list[tuple[str, str, str]]:
     """Return what decides standings, each with its name and explanation."""
-    told = dict(CRITERIA)
+    words = dict(CRITERIA)
     if criteria.per_match:
-        told["opponents"] = ("Opponents", "the mean score a match of those who were met")
-    return [(key, *told[key]) for key in criteria.decisive]
+        words["opponents"] = ("Opponents", "the mean score a match of those who were met")
+    return [(key, *words[key]) for key in criteria.decisive]
 
 
 def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.StandingLine]:
@@ -258,11 +258,11 @@ def win_of(status: TournamentStatus, board: scoreboard.Scoreboard) -> Win | None
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
     """Return the place, from 0, of a bot or of one version in the standings; None if it has none."""
-    wanted = bot.strip().lower()
-    of_any_version = f"{wanted}@"
+    sought = bot.strip().lower()
+    of_any_version = f"{sought}@"
     names = (line.bot.lower() for line in board.standings)
-    found = (at for at, name in enumerate(names) if name == wanted or name.startswith(of_any_version))
-    return next(found, None)
+    places = (at for at, name in enumerate(names) if name == sought or name.startswith(of_any_version))
+    return next(places, None)
 
 
 def is_called(name: str, bot: str) -> bool:
@@ -281,12 +281,12 @@ def show_round(
 ) -> HTMLResponse:
     """Show the tables of a round, their results, and with ``why`` the reasons for the pairing."""
     status = overview.status(web.storage, tournament)
-    found = round_tables(web.storage, tournament, round, TABLES, offset)
+    tables = round_tables(web.storage, tournament, round, TABLES, offset)
     explained = web.readings.reasons(status, round) if why else Why({}, only=False)
     return page(
         "round.html",
         status=status,
-        round=found,
+        round=tables,
         reasons=explained.lines,
         only=explained.only,
         offset=offset,
@@ -298,15 +298,15 @@ def show_round(
 
 @router.get("/tournaments/{tournament}/crosstable")
 def show_crosstable(
-    page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
+    page: Page, web: Shared, tournament: Name, query: Annotated[StandingsAsked, Query()]
 ) -> HTMLResponse:
     """Show how often bots that are neighbours in the standings finished ahead of each other."""
     status = overview.status(web.storage, tournament)
     board = web.readings.standings(status)
-    offset, not_found = asked.begin(board, CROSSED)
+    offset, not_found = query.begin(board, CROSSED)
     crossed = scoreboard.crosstable(web.storage, tournament, CROSSED, offset, board)
     return page(
-        "crosstable.html", one=status, crossed=crossed, most=CROSSED, asked=asked, not_found=not_found
+        "crosstable.html", one=status, crossed=crossed, most=CROSSED, asked=query, not_found=not_found
     )
 
 
@@ -321,11 +321,11 @@ def tables_of(round: RoundNamed, played: Mapping[tuple[int, int], MatchLine]) ->
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout; if there are many tables, only the last rounds."""
     newest = matches.find_matches(web.storage, matches.MatchQuery(tournament=status.tournament), BRACKET)
-    played = {(one.round, one.table): one for one in newest.matches}
-    found: list[BracketRound] = []
+    played = {(match.round, match.table): match for match in newest.matches}
+    rounds: list[BracketRound] = []
     on = frozenset(line.bot for line in winners(status, board))
-    for one in reversed(web.readings.last_rounds(status, BRACKET)):
-        of_it = tables_of(one, played)
-        found.append(BracketRound(one.round, of_it, one.byes, on))
-        on = frozenset(one.byes).union(*(table.names for table in of_it))
-    return found[::-1]
+    for round in reversed(web.readings.last_rounds(status, BRACKET)):
+        of_it = tables_of(round, played)
+        rounds.append(BracketRound(round.round, of_it, round.byes, on))
+        on = frozenset(round.byes).union(*(table.names for table in of_it))
+    return rounds[::-1]

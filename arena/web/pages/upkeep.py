@@ -15,7 +15,7 @@ from arena.web.pages.drawing import draw
 from arena.web.pages.forms import Forms, Operating, Visit
 from arena.web.pages.links import sign_up_url
 from arena.web.pages.once import Secret
-from arena.web.pages.operating import add_maker, kept
+from arena.web.pages.operating import add_maker, secrets_context
 from arena.web.pages.routing import page_router
 
 router = page_router()
@@ -31,9 +31,9 @@ SCOPES = {
 }
 
 
-def _told_of_tokens(visit: Visit) -> dict[str, object]:
+def _tokens_context(visit: Visit) -> dict[str, object]:
     return {
-        **kept(visit),
+        **secrets_context(visit),
         "tokens": operator.list_tokens(visit.context).tokens,
         "create": draw(
             *(visit, operator.create_token, TOKENS, "Make the token"),
@@ -44,7 +44,7 @@ def _told_of_tokens(visit: Visit) -> dict[str, object]:
     }
 
 
-tokens = Forms(router, TOKENS, "tokens.html", _told_of_tokens)
+tokens = Forms(router, TOKENS, "tokens.html", _tokens_context)
 
 
 @router.get(TOKENS)
@@ -56,12 +56,12 @@ def show_tokens(visit: Operating) -> HTMLResponse:
 def _about_token(visit: Visit) -> dict[str, object]:
     name = visit.request.path_params["name"]
     listed = operator.list_tokens(visit.context).tokens
-    found = next((one for one in listed if one.name == name), None)
-    if found is None:
+    token = next((line for line in listed if line.name == name), None)
+    if token is None:
         raise UnknownError(f"no token {name!r}")
     return {
-        **kept(visit),
-        "one": found,
+        **secrets_context(visit),
+        "one": token,
         "rotate": draw(
             *(visit, operator.rotate_token, f"{TOKEN}/rotate", "Replace the token"),
             labels={"expires_in": "Days"},
@@ -85,8 +85,8 @@ def show_token(visit: Operating) -> HTMLResponse:
 
 
 def _token(_: Visit, made: MadeToken) -> Secret:
-    told = "The arena stores only a hash of it."
-    return {"title": f"Token {made.name}, for a {made.scope}", "secret": made.token, "told": told}
+    note = "The arena stores only a hash of it."
+    return {"title": f"Token {made.name}, for a {made.scope}", "secret": made.token, "told": note}
 
 
 add_maker(tokens, TOKENS, operator.create_token, TOKENS, _token)
@@ -94,13 +94,22 @@ add_maker(token, f"{TOKEN}/rotate", operator.rotate_token, TOKEN, _token)
 token.add(f"{TOKEN}/revoke", operator.revoke_token, TOKEN)
 
 
-def _told_of_ratings(visit: Visit) -> dict[str, object]:
+def _ratings_context(visit: Visit) -> dict[str, object]:
     visit.actor.require(Role.OPERATOR, "see this page")
     removed = f"{RATINGS}/baselines/remove"
     return {
         "baselines": [
-            (one, draw(visit, leaderboards.remove_baselines, removed, "Remove", known={"bots": one}))
-            for one in leaderboards.list_baselines(visit.context).baselines
+            (
+                baseline,
+                draw(
+                    visit,
+                    leaderboards.remove_baselines,
+                    removed,
+                    "Remove",
+                    fixed={"bots": baseline},
+                ),
+            )
+            for baseline in leaderboards.list_baselines(visit.context).baselines
         ],
         "add": draw(
             *(visit, leaderboards.add_baselines, f"{RATINGS}/baselines", "Make them baselines"),
@@ -120,7 +129,7 @@ def _told_of_ratings(visit: Visit) -> dict[str, object]:
     }
 
 
-ratings = Forms(router, RATINGS, "ratings.html", _told_of_ratings)
+ratings = Forms(router, RATINGS, "ratings.html", _ratings_context)
 
 
 @router.get(RATINGS)
@@ -169,24 +178,24 @@ FIRST = SimpleNamespace(name="", cursor=None)
 """What the list shows beside a form that comes back."""
 
 
-def _told(visit: Visit) -> dict[str, object]:
+def _accounts_context(visit: Visit) -> dict[str, object]:
     context = visit.context
-    asked = visit.asked(accounts.list_accounts) if visit.request.method == "GET" else FIRST
+    query = visit.query_of(accounts.list_accounts) if visit.request.method == "GET" else FIRST
     invitations = [
         (
-            one,
+            invitation,
             draw(
                 *(visit, accounts.revoke_invitation, f"{INVITATIONS}/{{number}}/revoke", "Revoke"),
-                known={"number": str(one.number)},
+                fixed={"number": str(invitation.number)},
                 sure="Its link cannot be used any more.",
             ),
         )
-        for one in accounts.list_invitations(context).invitations
+        for invitation in accounts.list_invitations(context).invitations
     ]
     return {
-        **kept(visit),
-        "asked": asked,
-        "found": accounts.list_accounts(context, asked.name, LISTED, asked.cursor),
+        **secrets_context(visit),
+        "asked": query,
+        "found": accounts.list_accounts(context, query.name, LISTED, query.cursor),
         "create": draw(
             *(visit, accounts.create_account, HERE, "Create the account"),
             choices={"role": ROLES},
@@ -201,7 +210,7 @@ def _told(visit: Visit) -> dict[str, object]:
     }
 
 
-listing = Forms(router, HERE, "accounts.html", _told)
+listing = Forms(router, HERE, "accounts.html", _accounts_context)
 
 
 @router.get(HERE)
@@ -212,9 +221,9 @@ def show_accounts(visit: Operating) -> HTMLResponse:
 
 def _invitation(visit: Visit, made: Invited) -> Secret:
     for_whom = f"an {made.role} who joins {made.owner}" if made.owner else f"an {made.role}"
-    told = f"It creates one account, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Send it to the person."
+    note = f"It creates one account, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Send it to the person."
     link = sign_up_url(visit.page.origin, made.code)
-    return {"title": f"Invitation {made.number}, for {for_whom}", "secret": link, "told": told}
+    return {"title": f"Invitation {made.number}, for {for_whom}", "secret": link, "told": note}
 
 
 listing.add(HERE, accounts.create_account, f"{HERE}")
@@ -225,15 +234,15 @@ listing.add(f"{INVITATIONS}/{{number}}/revoke", accounts.revoke_invitation, f"{H
 def _about_account(visit: Visit) -> dict[str, object]:
     name = visit.request.path_params["account"]
     own = name == visit.actor.account
-    found = accounts.show_account(visit.context, name)
+    account = accounts.show_account(visit.context, name)
     return {
-        **kept(visit),
-        "one": found,
+        **secrets_context(visit),
+        "one": account,
         "own": own,
         "role": draw(
             *(visit, accounts.change_account, f"{ONE}/role", "Change the role"),
             only=["role"],
-            values={"role": found.role},
+            values={"role": account.role},
             sure="It is your own account: without the role of an operator, you cannot take it back."
             if own
             else "",
@@ -241,34 +250,34 @@ def _about_account(visit: Visit) -> dict[str, object]:
         ),
         "disable": draw(
             *(visit, accounts.change_account, f"{ONE}/disable", "Disable the account"),
-            known={"disabled": "true"},
+            fixed={"disabled": "true"},
             without=["role", "password"],
             sure="Its keys are refused and its browsers signed out at once. Its bots play on. "
             + ("It is your own: another operator has to enable it." if own else "It can be enabled again."),
         ),
         "enable": draw(
             *(visit, accounts.change_account, f"{ONE}/enable", "Enable the account"),
-            known={"disabled": "false"},
+            fixed={"disabled": "false"},
             without=["role", "password"],
         ),
         "reset": draw(visit, accounts.offer_reset, f"{ONE}/reset", "Make a link"),
     }
 
 
-one = Forms(router, ONE, "account.html", _about_account)
+account_page = Forms(router, ONE, "account.html", _about_account)
 
 
 @router.get(ONE)
 def show_account(visit: Operating) -> HTMLResponse:
     """Show an account, and what can be done about it."""
-    return one.show(visit)
+    return account_page.show(visit)
 
 
 def _reset(_: Visit, made: MadeReset) -> Secret:
-    told = f"It works once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Send it to the person."
-    return {"title": f"Link with which {made.account} sets a new password", "secret": made.link, "told": told}
+    note = f"It works once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. Send it to the person."
+    return {"title": f"Link with which {made.account} sets a new password", "secret": made.link, "told": note}
 
 
 for action in ("role", "disable", "enable"):
-    one.add(f"{ONE}/{action}", accounts.change_account, ONE)
-add_maker(one, f"{ONE}/reset", accounts.offer_reset, ONE, _reset)
+    account_page.add(f"{ONE}/{action}", accounts.change_account, ONE)
+add_maker(account_page, f"{ONE}/reset", accounts.offer_reset, ONE, _reset)

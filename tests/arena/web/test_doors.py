@@ -192,7 +192,7 @@ def test_operation_when_its_form_is_sent_then_it_gets_what_is_in_the_fields(
     typed = {
         name: as_typed(value) for name, value in given.items() if name not in known and value is not None
     }
-    drawn = draw(visit_of(), operation, operation.path, "Do it", known=known, values=typed)
+    drawn = draw(visit_of(), operation, operation.path, "Do it", fixed=known, values=typed)
     assert drawn.action == urlsplit(line.path).path
     defaults = {name: one.default for name, one in operation.parameters.items() if not one.required}
     sent = sent_of(drawn)
