@@ -101,9 +101,9 @@ def _lost_lines(lost: Lost | None) -> Iterator[str]:
         yield f"lost: {counted(lost.sessions, 'finished session')}, {counted(lost.bots, 'bot version')}"
 
 
-def _tell(redealt: Sequence[str], as_json: bool, given: dict[str, object], done: str) -> None:
+def _tell(redealt: Sequence[str], as_json: bool, fields: dict[str, object], done: str) -> None:
     if as_json:
-        print_json({**given, "schema": HEAD, "anew": redealt})
+        print_json({**fields, "schema": HEAD, "anew": redealt})
         return
     say(f"{done}, schema {HEAD}")
     if redealt:

@@ -52,17 +52,17 @@ def find(page: DealPage, kind: HighlightKind) -> None:
 
 @deal.command()
 @command_of(results.show_luck)
-def luck(found: DealPoints) -> None:
+def luck(result: DealPoints) -> None:
     """Show a deal's points by seat, what was expected from the cards, and what was made of them."""
-    its = found.luck
+    its = result.luck
     expected, made = (None, None) if its is None else (its.expected, its.made)
-    lines = zip(found.bots, found.points, _figures(found, expected), _figures(found, made), strict=True)
+    lines = zip(result.bots, result.points, _figures(result, expected), _figures(result, made), strict=True)
     rows = [(seat, bot, f"{points:+d}", *more) for seat, (bot, points, *more) in enumerate(lines)]
     show([">seat", "bot version", ">points", ">expected from the cards", ">made of them"], rows, "")
     if its is None or its.expected is None:
         note("not known yet: workers compute what cards were worth when a round is over and no match waits")
         return
-    above = " above the mean of the table" if sum(found.points) else ""
+    above = " above the mean of the table" if sum(result.points) else ""
     uncounted = "" if its.made else "; not counted, because a bot did not play the deal to its end"
     note(
         f"expected: the fixed bots of {its.reference} played these cards {its.plays} times; of what a seat "
@@ -72,25 +72,26 @@ def luck(found: DealPoints) -> None:
     )
 
 
-def _figures(found: DealPoints, values: Sequence[float] | None) -> list[str]:
+def _figures(deal: DealPoints, values: Sequence[float] | None) -> list[str]:
     """Return figures by seat, nothing where they are not known."""
-    return [""] * len(found.bots) if values is None else [f"{value:+.2f}" for value in values]
+    return [""] * len(deal.bots) if values is None else [f"{value:+.2f}" for value in values]
 
 
 @deal.command()
 @command_of(results.list_estimates, csv="estimates")
-def costs(found: Estimates) -> None:
+def costs(estimates: Estimates) -> None:
     """Show what decisions of a deal cost, for the seats that somebody asked about, by an estimate."""
-    if not found.estimates:
+    if not estimates.estimates:
         note("no seat was asked about yet: arena deal estimate")
-    for one in found.estimates:
-        if one.waits or one.problem:
-            say(f"seat {one.seat}: {one.problem or 'a worker computes it'}")
+    for estimate in estimates.estimates:
+        if estimate.waits or estimate.problem:
+            say(f"seat {estimate.seat}: {estimate.problem or 'a worker computes it'}")
             continue
-        clear = f"{len(one.costly)} of {one.decisions} could clearly have been better"
-        say(f"seat {one.seat}: {clear}, in {one.worlds} worlds or more")
+        clear = f"{len(estimate.costly)} of {estimate.decisions} could clearly have been better"
+        say(f"seat {estimate.seat}: {clear}, in {estimate.worlds} worlds or more")
         rows = [
-            (it.turn, it.played, it.better, f"{it.cost:.2f}", f"{it.plus_minus:.2f}") for it in one.costly
+            (it.turn, it.played, it.better, f"{it.cost:.2f}", f"{it.plus_minus:.2f}")
+            for it in estimate.costly
         ]
         if rows:
             show([">turn", "played", "better", ">cost", ">±"], rows, "")
@@ -165,14 +166,14 @@ def show_(profile: Profile, bot: str) -> None:
 
 
 def _show_luck(lines: Sequence[LeaderboardLine]) -> None:
-    told = [(line, line.luck) for line in lines if line.luck]
-    if told:
+    lucky = [(line, line.luck) for line in lines if line.luck]
+    if lucky:
         headline("Luck taken out (±: in 95 of 100 cases)")
-    for line, luck in told:
+    for line, luck in lucky:
         say(f"{line.bot}, {line.ruleset}, tables of {line.table_size}: {luck_told(luck)}")
         if share := share_told([luck]):
             note(share, "")
-    if told:
+    if lucky:
         say("")
 
 

@@ -83,20 +83,22 @@ def mine(own: OwnBots) -> None:
     """
     rows = [
         (
-            one.version,
-            one.token_problem or _SAID[one.connected],
-            f"{place.best}-{place.worst}" if one.standing and (place := one.standing.strength) else "",
-            one.waiting or "",
-            _CHECKED[one.checked],
-            f"{one.fault.code}, {moment(one.fault.at)}" if one.fault else "",
+            version.version,
+            version.token_problem or _SAID[version.connected],
+            f"{place.best}-{place.worst}"
+            if version.standing and (place := version.standing.strength)
+            else "",
+            version.waiting or "",
+            _CHECKED[version.checked],
+            f"{version.fault.code}, {moment(version.fault.at)}" if version.fault else "",
         )
-        for one in own.bots
+        for version in own.bots
     ]
     columns = ["bot version", "connected", ">ranks", ">to play", "check", "latest fault"]
     show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
-    for one in own.requests:
-        where = f"tournament {one.tournament}" if one.tournament else f"league {one.league}"
-        say(f"{one.request.bot} asked to enter {where}: {one.request.state.value}")
+    for entry in own.requests:
+        where = f"tournament {entry.tournament}" if entry.tournament else f"league {entry.league}"
+        say(f"{entry.request.bot} asked to enter {where}: {entry.request.state.value}")
     for line in own.invitations:
         bot, by = line.invitation.invited, line.invitation.invited_by
         what = f"tournament enter {line.tournament}" if line.tournament else f"league join {line.league}"

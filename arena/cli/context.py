@@ -101,17 +101,17 @@ def _telling() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    clear, told = "\r\x1b[2K", False
+    clear, drawn = "\r\x1b[2K", False
 
     def tell(text: str) -> None:
-        nonlocal told
-        told = True
+        nonlocal drawn
+        drawn = True
         print(f"{clear}{text}", end="", file=sys.stderr, flush=True)
 
     try:
         yield tell
     finally:
-        if told:
+        if drawn:
             print(clear, end="", file=sys.stderr, flush=True)
 
 
@@ -124,8 +124,8 @@ def local_context(storage: "Storage", settings: "Settings") -> "Context":
 
 def is_here(ctx: typer.Context) -> bool:
     """Return whether this call is about the local arena."""
-    given: GlobalOptions = ctx.obj
-    return given.server is None
+    options: GlobalOptions = ctx.obj
+    return options.server is None
 
 
 def require_here(ctx: typer.Context) -> None:
@@ -157,8 +157,8 @@ def client_of(ctx: typer.Context) -> Iterator["Client"]:
     from arena.client.logins import check_key, own_logins
     from referee.cli.output import warn
 
-    given: GlobalOptions = ctx.obj
-    address, key = address_of(given.server or ""), os.environ.get("ARENA_KEY")
+    options: GlobalOptions = ctx.obj
+    address, key = address_of(options.server or ""), os.environ.get("ARENA_KEY")
     if key:
         key = check_key(key)
     elif (login := own_logins().find(address)) is not None:
@@ -180,9 +180,9 @@ def own_settings(ctx: typer.Context, **overrides: object) -> "Settings":
     """Return this machine's settings, whichever arena the call is about. Raise SettingsError."""
     from arena.host.settings import load_settings
 
-    given: GlobalOptions = ctx.obj
-    if given.data is not None:
-        overrides["data"] = given.data
+    options: GlobalOptions = ctx.obj
+    if options.data is not None:
+        overrides["data"] = options.data
     return load_settings(overrides)
 
 

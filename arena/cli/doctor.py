@@ -14,11 +14,11 @@ from referee.cli.tables import table
 
 def config(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Show the settings; secrets are hidden."""
-    shown = settings_of(ctx).shown()
+    values = settings_of(ctx).shown()
     if as_json:
-        print_json({"settings": shown})
+        print_json({"settings": values})
     else:
-        rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in shown.items()]
+        rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in values.items()]
         console().print(table(["setting", "value", "variable"], rows))
 
 
@@ -38,9 +38,9 @@ def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 
 def _findings(ctx: typer.Context) -> list[Finding]:
-    given: GlobalOptions = ctx.obj
+    options: GlobalOptions = ctx.obj
     if is_here(ctx):
-        return examine({} if given.data is None else {"data": given.data}, utc_now)
+        return examine({} if options.data is None else {"data": options.data}, utc_now)
     with client_of(ctx) as arena:
         return arena.call(operator.findings).findings
 

@@ -72,16 +72,16 @@ def print_csv(
     write_lines(sys.stdout, kind, lines, without)
 
 
-def moment_of(given: str, option: str) -> datetime:
+def moment_of(moment_text: str, option: str) -> datetime:
     """Parse a time: a date, which means its beginning, or a time in ISO 8601.
 
     Without a zone it is in UTC. Raise BadParameter for anything else.
     """
     try:
-        moment = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(moment_text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        text = f"{given[:40]!r} is not a date: write 2026-01-31, or 2026-01-31T18:00 (UTC)"
+        text = f"{moment_text[:40]!r} is not a date: write 2026-01-31, or 2026-01-31T18:00 (UTC)"
         raise typer.BadParameter(text, param_hint=f"'{option}'") from None
 
 
@@ -120,21 +120,21 @@ def command_of(
     """
 
     def wrap(show: Callable[..., None]) -> Callable[..., None]:
-        wanted = [*inspect.signature(show).parameters][1:]
+        needed = [*inspect.signature(show).parameters][1:]
 
-        def command(ctx: typer.Context, **given: Any) -> None:
-            as_json, as_csv = given.pop("as_json"), given.pop("as_csv", False)
-            yes = given.pop("yes", False)
+        def command(ctx: typer.Context, **values: Any) -> None:
+            as_json, as_csv = values.pop("as_json"), values.pop("as_csv", False)
+            yes = values.pop("yes", False)
             check_form(as_json, as_csv)
             before(ctx)
-            _parse_moments(operation, given, flags)
+            _parse_moments(operation, values, flags)
             if sure:
-                confirm(sure.format_map(given), yes)
-            answer = quick(ctx, given) or ask(ctx, operation, **given)
+                confirm(sure.format_map(values), yes)
+            answer = quick(ctx, values) or ask(ctx, operation, **values)
             if answer is None and as_json:
-                print_json(_named(operation, given))
+                print_json(_named(operation, values))
             elif not print_answer(operation, answer, as_json, as_csv, csv if isinstance(csv, str) else ""):
-                show(answer, **{name: ctx if name == "ctx" else given[name] for name in wanted})
+                show(answer, **{name: ctx if name == "ctx" else values[name] for name in needed})
                 say(*more_of(answer))
 
         keyword = inspect.Parameter.KEYWORD_ONLY
@@ -142,12 +142,13 @@ def command_of(
         parameters += [
             parameter_of(
                 operation,
-                one,
-                argument=one.name in arguments or (one.required and one.name not in options),
-                flag=flags.get(one.name),
-                metavar=metavars.get(one.name),
+                parameter,
+                argument=parameter.name in arguments
+                or (parameter.required and parameter.name not in options),
+                flag=flags.get(parameter.name),
+                metavar=metavars.get(parameter.name),
             )
-            for one in operation.parameters.values()
+            for parameter in operation.parameters.values()
         ]
         if sure:
             parameters.append(inspect.Parameter("yes", keyword, default=False, annotation=Yes))
@@ -155,7 +156,7 @@ def command_of(
         if csv:
             parameters.append(inspect.Parameter("as_csv", keyword, default=False, annotation=AsCsv))
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command.operation = operation  # type: ignore[attr-defined]
         command.__name__ = show.__name__
         command.__doc__ = inspect.getdoc(show) or operation.description
@@ -187,19 +188,19 @@ def parameter_of(
     default = inspect.Parameter.empty if parameter.required else parameter.default
     if argument:
         info.setdefault("metavar", parameter.name.upper())
-        shown: Any = typer.Argument(**info)
+        declared: Any = typer.Argument(**info)
     else:
         names = [flag] if flag else []
         if kind is bool and not flag:
             names = [f"--{parameter.name.replace('_', '-')}"]
-        shown = typer.Option(*names, **info)
+        declared = typer.Option(*names, **info)
     if isinstance(default, tuple | list):
         kind, default = kind | None, None
     return inspect.Parameter(
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[kind, shown],
+        annotation=Annotated[kind, declared],
     )
 
 
@@ -221,19 +222,21 @@ def _plain(kind: Any) -> tuple[Any, Interval | None]:
     return kind, limits
 
 
-def _parse_moments(operation: Operation[Any, Any], given: dict[str, Any], flags: Mapping[str, str]) -> None:
+def _parse_moments(operation: Operation[Any, Any], values: dict[str, Any], flags: Mapping[str, str]) -> None:
     """Replace the texts of times by the times, and lists that were not given by the defaults."""
     for name, parameter in operation.parameters.items():
-        value = given[name]
+        value = values[name]
         if value is None:
-            given[name] = parameter.default
+            values[name] = parameter.default
         elif isinstance(value, str) and _plain(parameter.kind)[0] in (datetime, datetime | None):
-            given[name] = moment_of(value, flags.get(name) or f"--{name.replace('_', '-')}")
+            values[name] = moment_of(value, flags.get(name) or f"--{name.replace('_', '-')}")
 
 
-def _named(operation: Operation[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _named(operation: Operation[Any, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an operation without an answer was about."""
-    return {name: given[name] for name, one in operation.parameters.items() if operation.in_path(one)}
+    return {
+        name: values[name] for name, parameter in operation.parameters.items() if operation.in_path(parameter)
+    }
 
 
 def print_answer(

@@ -38,30 +38,30 @@ def stop(status: Changed) -> None:
 
 
 @command_of(tournaments.tournament_pairings)
-def pairings(shown: PairingsNamed, explain: bool) -> None:
+def pairings(page: PairingsNamed, explain: bool) -> None:
     """Show who met whom in which round, and how even the pairings are."""
-    for part in shown.rounds:
+    for part in page.rounds:
         headline(f"Round {part.round} ({part.state.value})")
-        _show_round(part, shown, explain)
-    if shown.balance is not None:
-        _show_balance(shown.balance)
+        _show_round(part, page, explain)
+    if page.balance is not None:
+        _show_balance(page.balance)
 
 
 @command_of(tournaments.list_soft_play, csv="pairs")
-def soft_play(found: SoftPlay) -> None:
+def soft_play(page: SoftPlay) -> None:
     """Show which bots give way to one other more often than to the rest; for the tournament's organiser.
 
     A chance is a turn at which a bot could have beaten the other's play at no cost. Pairs with a star stand
     out: look at their deals. This is not a verdict.
     """
-    say(f"pairs of a bot and one other that were looked at: {found.looked_at}")
+    say(f"pairs of a bot and one other that were looked at: {page.looked_at}")
     rows = [
         (
             *("*" if line.stands_out else "", line.bot, line.other, line.deals, line.chances),
             *(f"{line.passed / line.chances:.1%}", f"{line.rest:.1%}"),
             f"{line.difference:+.1%} ({line.low:+.1%} to {line.high:+.1%})",
         )
-        for line in found.pairs
+        for line in page.pairs
     ]
     columns = [
         "",
@@ -74,25 +74,25 @@ def soft_play(found: SoftPlay) -> None:
         ">difference",
     ]
     show(columns, rows, "no rounds have been looked at yet: workers do that when they have time")
-    if found.pairs:
+    if page.pairs:
         say(
-            f"differences up to {found.allowed:.0%} may have honest reasons",
+            f"differences up to {page.allowed:.0%} may have honest reasons",
             "the interval allows for all pairs that were looked at: "
-            f"in a tournament of honest bots, one or more stand out in {found.level:.1%} of cases at most",
+            f"in a tournament of honest bots, one or more stand out in {page.level:.1%} of cases at most",
         )
 
 
-def _show_round(part: RoundNamed, shown: PairingsNamed, explain: bool) -> None:
+def _show_round(part: RoundNamed, page: PairingsNamed, explain: bool) -> None:
     if part.reasons:
         for at, reason in enumerate(part.reasons, start=1):
-            say(f"Table {at}: {', '.join(map(shown.bots.__getitem__, reason.entrants))}")
-            for line in reason_lines(reason, shown.bots):
+            say(f"Table {at}: {', '.join(map(page.bots.__getitem__, reason.entrants))}")
+            for line in reason_lines(reason, page.bots):
                 say(f"  {line}")
     else:
         rows = [(at, ", ".join(seated)) for at, seated in enumerate(part.tables, start=1)]
         console().print(table([">table", "bot versions"], rows))
         if explain:
-            say("no other pairing was possible" if part.only else FORMATS[shown.format].schedule)
+            say("no other pairing was possible" if part.only else FORMATS[page.format].schedule)
     if part.byes:
         say(f"sitting out: {', '.join(part.byes)}")
     say("")
@@ -179,9 +179,9 @@ def say_invited(entries: EntriesShown, as_json: bool) -> None:
 
 
 @command_of(operations.list_entries)
-def entries(shown: EntriesShown) -> None:
+def entries(page: EntriesShown) -> None:
     """Show who is invited to a tournament, which bots have asked to enter it, and what they were answered."""
-    show_entries(shown, "no bot has asked to enter")
+    show_entries(page, "no bot has asked to enter")
 
 
 def show_entries(entries: EntriesShown, none: str) -> None:

@@ -26,10 +26,10 @@ def with_fields(command: Callable[..., None], without: Collection[str] = ()) -> 
 
 def given_fields(fields: Mapping[str, object]) -> dict[str, object]:
     """Return the options that were given, in the form of a tournament's file."""
-    given = {name: value for name, value in fields.items() if value is not None and value != []}
-    if "options" in given:
-        given["options"] = _options(given["options"])
-    return given
+    options = {name: value for name, value in fields.items() if value is not None and value != []}
+    if "options" in options:
+        options["options"] = _options(options["options"])
+    return options
 
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
@@ -56,8 +56,8 @@ def _kind(name: str, field: FieldInfo) -> Any:
     return int if field.annotation in (int, int | None) else str
 
 
-def _options(given: Any) -> dict[str, int | str]:
-    pairs = [text.partition("=") for text in given]
+def _options(texts: Any) -> dict[str, int | str]:
+    pairs = [text.partition("=") for text in texts]
     if not all(name and value for name, _, value in pairs):
         raise typer.BadParameter("must be NAME=VALUE, such as advance=2", param_hint="'--option'")
     return {name: int(value) if value.isdecimal() else value for name, _, value in pairs}

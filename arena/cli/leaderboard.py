@@ -29,13 +29,13 @@ NOBODY = "no ratings yet: they appear when the first round of a rated tournament
     flags={"provisional": "--provisional/--settled"},
     metavars={"around": "OWNER/BOT[@VERSION]"},
     csv=True,
-    quick=lambda ctx, given: EMPTY if given == ALL and is_here(ctx) and _is_empty(ctx) else None,
+    quick=lambda ctx, values: EMPTY if values == ALL and is_here(ctx) and _is_empty(ctx) else None,
 )
 def leaderboard(page: Leaderboard, ctx: typer.Context) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
-    given = {name: ctx.params[name] for name, default in ALL.items() if ctx.params[name] != default}
-    changes = given.get("since") is not None
-    show_leaderboards(page.leaderboard, changes=changes, empty="no such ratings" if given else NOBODY)
+    options = {name: ctx.params[name] for name, default in ALL.items() if ctx.params[name] != default}
+    changes = options.get("since") is not None
+    show_leaderboards(page.leaderboard, changes=changes, empty="no such ratings" if options else NOBODY)
 
 
 def _is_empty(ctx: typer.Context) -> bool:

@@ -114,9 +114,9 @@ def invite(
 
 @app.command()
 @command_of(leagues.league_entries)
-def entries(shown: EntriesShown) -> None:
+def entries(page: EntriesShown) -> None:
     """Show who is invited to a league, which bots have asked to join it, and what they were answered."""
-    show_entries(shown, "no bot has asked to join")
+    show_entries(page, "no bot has asked to join")
 
 
 @app.command()
@@ -159,9 +159,9 @@ def show_(league: LeagueShown, season: int | None) -> None:
     played = ", ".join((*league.formats, *league.rulesets))
     say(f"a season of {played} every {league.interval_hours:g} hours")
     say(f"next season: {moment(league.next_at) or NO_MORE}{problem}")
-    for shown in league.seasons:
-        say(_dates(shown))
-        for division in shown.divisions:
+    for season_line in league.seasons:
+        say(_dates(season_line))
+        for division in season_line.divisions:
             _show_division(division)
     if season is None:
         _show_outside(league)
@@ -186,10 +186,10 @@ def _number(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
-def _show_outside(shown: LeagueShown) -> None:
-    if shown.outside:
+def _show_outside(league: LeagueShown) -> None:
+    if league.outside:
         headline("\nwithout a place")
-        show(["bot", ""], [(row.bot, row.problem or "from the next season on") for row in shown.outside], "")
+        show(["bot", ""], [(row.bot, row.problem or "from the next season on") for row in league.outside], "")
 
 
 @app.command()

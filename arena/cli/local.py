@@ -30,15 +30,15 @@ EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 compared with, not l
 """Hosts that stand for all addresses of this machine."""
 
 
-def require_free(wanted: Mapping[str, Sequence[str]]) -> None:
+def require_free(by_variable: Mapping[str, Sequence[str]]) -> None:
     """Raise ListenError, with a line for each address that is taken, unless all are free.
 
-    ``wanted`` has, for each variable, the address that it names and those on the following ports.
+    ``by_variable`` has, for each variable, the address that it names and those on the following ports.
     """
     lines: list[str] = []
-    spoken_for = {address for addresses in wanted.values() for address in addresses}
+    spoken_for = {address for addresses in by_variable.values() for address in addresses}
     earlier: dict[str, str] = {}
-    for variable, addresses in wanted.items():
+    for variable, addresses in by_variable.items():
         problems = {
             address: error
             for address in addresses

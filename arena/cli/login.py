@@ -56,18 +56,18 @@ def login(
     require_secret(address)
     if account:
         with Client(address) as client:
-            shown, made = _new_key(client, account, sign_up, invitation)
-        login, until = Login(shown.account, made.key, made.name), f" until {moment(made.expires_at)}"
+            me, made = _new_key(client, account, sign_up, invitation)
+        login, until = Login(me.account, made.key, made.name), f" until {moment(made.expires_at)}"
     else:
         key = check_key(_key(key_file))
         with Client(address, key) as client:
-            shown = client.call(accounts.me)
-        login, until = Login(shown.account, key), ""
+            me = client.call(accounts.me)
+        login, until = Login(me.account, key), ""
     logins = own_logins()
     logins.keep(address, login)
     stored = f"the key is stored in {logins.file}{until and f', and valid{until}'}"
     say(
-        f"signed in at {address} as {shown.account}, an {shown.role.value}; {stored}",
+        f"signed in at {address} as {me.account}, an {me.role.value}; {stored}",
         f"use it with: export ARENA_SERVER={address}",
     )
 
@@ -113,10 +113,10 @@ def _revoke(address: str, login: Login) -> str:
 
 
 def _address(ctx: typer.Context, url: str | None) -> str:
-    given: GlobalOptions = ctx.obj
-    if not (url or given.server):
+    options: GlobalOptions = ctx.obj
+    if not (url or options.server):
         raise typer.BadParameter("which arena? Give its URL", param_hint="'URL'")
-    return address_of(url or given.server or "")
+    return address_of(url or options.server or "")
 
 
 def _key(file: Path | None) -> str:

@@ -91,13 +91,13 @@ def place_of(settings: Settings, address: str | None) -> int:
 
     If only one is configured, it is that one, whatever it listens on. Raise SettingsError if none matches.
     """
-    known = settings.referees
-    if address is None and len(known) == 1:
+    referees = settings.referees
+    if address is None and len(referees) == 1:
         return 0
-    if (address or settings.listen) in known:
-        return known.index(address or settings.listen)
+    if (address or settings.listen) in referees:
+        return referees.index(address or settings.listen)
     if address is not None:
-        raise SettingsError("referees", f"--address {address} is none of {', '.join(known)}")
+        raise SettingsError("referees", f"--address {address} is none of {', '.join(referees)}")
     raise SettingsError(
-        "referees", f"{settings.listen} is none of {', '.join(known)}; say which it is with --address"
+        "referees", f"{settings.listen} is none of {', '.join(referees)}; say which it is with --address"
     )

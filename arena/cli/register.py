@@ -164,11 +164,13 @@ def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -
 
 
 @command_of(bots.describe_bot, metavars={"link": "URL", "open_to": "ACCOUNT"})
-def describe(shown: Description) -> None:
+def describe(description: Description) -> None:
     """Change a bot's description, and which organisers may enter it. An empty text (--link "") removes it.
 
     A version keeps the description that it was registered with.
     """
-    say(f"{shown.bot}: {shown.language or 'language not stated'}, {shown.link or 'no link'}")
-    if shown.open_to:
-        say(f"may be entered in rated tournaments by {', '.join(shown.open_to)}")
+    say(
+        f"{description.bot}: {description.language or 'language not stated'}, {description.link or 'no link'}"
+    )
+    if description.open_to:
+        say(f"may be entered in rated tournaments by {', '.join(description.open_to)}")

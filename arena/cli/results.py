@@ -130,23 +130,23 @@ def show_match(
     """
     place = tournament, round, table
     with asking(ctx) as call:
-        shown = call(results.show_match, *place)
-        numbers = [] if shown.withheld else [played.session for played in shown.sessions]
+        summary = call(results.show_match, *place)
+        numbers = [] if summary.withheld else [played.session for played in summary.sessions]
         records: Records = {
             number: call(results.list_deals, *place, number, MOST).deals for number in numbers
         }
     if as_json:
-        print_json(match_object(shown, records))
+        print_json(match_object(summary, records))
         return
     is_summary = session is None and deal is None
-    if shown.withheld and not is_summary:
-        raise StateError(shown.withheld)
-    wanted = (1 if number is None else number for number in (session, deal))
-    record = _record(records, *wanted) if records else None
+    if summary.withheld and not is_summary:
+        raise StateError(summary.withheld)
+    numbers_shown = (1 if number is None else number for number in (session, deal))
+    record = _record(records, *numbers_shown) if records else None
     if is_summary:
-        _show_summary(shown, records)
-    if shown.withheld:
-        say(shown.withheld)
+        _show_summary(summary, records)
+    if summary.withheld:
+        say(summary.withheld)
     if record is not None:
         show_deal(record, console())
         say("another one: --session N --deal N")
@@ -300,14 +300,14 @@ def references(
     """
     from arena.operations import operator  # with the checks of `arena doctor`, which take long to load
 
-    found = ask(ctx, operator.compute_references if rebuild else operator.references)
-    check = found.check
+    progress = ask(ctx, operator.compute_references if rebuild else operator.references)
+    check = progress.check
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(progress))
     else:
-        say(f"{found.reference}: {found.deals:,} rated deals are done")
-        since = f", the oldest since {moment(found.oldest)}" if found.oldest else ""
-        say(f"waiting: {found.sessions:,} sessions in {found.rounds:,} rounds that have ended{since}")
+        say(f"{progress.reference}: {progress.deals:,} rated deals are done")
+        since = f", the oldest since {moment(progress.oldest)}" if progress.oldest else ""
+        say(f"waiting: {progress.sessions:,} sessions in {progress.rounds:,} rounds that have ended{since}")
         if check is not None:
             _say_check(check)
     if check is not None and (check.wrong or check.betas or check.problem):
@@ -354,7 +354,7 @@ def baseline(
     change = leaderboards.remove_baselines if remove else leaderboards.add_baselines
     with asking(ctx) as call:
         page = call(change, bots) if bots else call(leaderboards.list_baselines)
-        for tournament, bot in ((one, bot) for one in enter or () for bot in bots or ()):
+        for tournament, bot in ((tournament, bot) for tournament in enter or () for bot in bots or ()):
             call(entries.enter_bot, tournament, bot)
     if as_json:
         print_json(to_json(page))

@@ -32,11 +32,11 @@ def show_(ctx: typer.Context, ruleset: NameOrFile, as_json: AsJson = False) -> N
     if is_here(ctx) or rules.is_file(ruleset):
         rules.show_(ruleset, as_json)
         return
-    shown = ask(ctx, rulesets.show_ruleset, ruleset)
+    described = ask(ctx, rulesets.show_ruleset, ruleset)
     if as_json:
-        print_json({"ruleset": shown.ruleset})
+        print_json({"ruleset": described.ruleset})
     else:
-        say(shown.label, "", *shown.description)
+        say(described.label, "", *described.description)
 
 
 for other in (rules.check, rules.legal, rules.compare, rules.replay, rules.random):

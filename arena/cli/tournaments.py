@@ -81,10 +81,10 @@ def show_roster(lines: Sequence[RosterLine]) -> None:
     say("")
     playing = [line for line in lines if line.withdrawn_after is None]
     connected = sum(line.connected is True for line in playing)
-    known = any(line.connected is not None for line in playing)
-    headline(f"{len(lines)} entrants{f', {connected} of {len(playing)} connected' if known else ''}")
-    shown = lines if len(lines) <= MOST_LISTED else [line for line in lines if _standing(line)]
-    rows = [(line.number, line.bot, _standing(line)) for line in shown[:MOST_LISTED]]
+    reported = any(line.connected is not None for line in playing)
+    headline(f"{len(lines)} entrants{f', {connected} of {len(playing)} connected' if reported else ''}")
+    listed = lines if len(lines) <= MOST_LISTED else [line for line in lines if _standing(line)]
+    rows = [(line.number, line.bot, _standing(line)) for line in listed[:MOST_LISTED]]
     if rows:
         console().print(table([">", "bot version", "state"], rows))
     if len(rows) < len(lines):
@@ -128,8 +128,8 @@ def create(
     With a file, an option replaces the whole field of that name: all `--entrant` together replace the file's
     `entrants`, and all `--option` its `options`.
     """
-    given = given_fields(fields)
-    spec = _requested_spec(ctx, file, given)
+    options = given_fields(fields)
+    spec = _requested_spec(ctx, file, options)
     if start and spec.beacon:
         text = "a tournament with a beacon is locked first, and started with the beacon's value"
         raise typer.BadParameter(text, param_hint="'--start'")
@@ -141,7 +141,7 @@ def create(
                 with _created(spec.name):
                     status = call(tournaments.start_tournament, spec.name)
     except SpecError as error:
-        raise located(file, given, error) if file else error from None
+        raise located(file, options, error) if file else error from None
     step = "lock" if status.beacon else "start"
     follow = f"follow it with: arena tournament watch {status.tournament}"
     enough = status.entrants >= status.table_size
@@ -160,20 +160,20 @@ def _created(name: str) -> Iterator[None]:
         raise
 
 
-def _requested_spec(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -> TournamentSpec:
+def _requested_spec(ctx: typer.Context, file: Path | None, options: Mapping[str, object]) -> TournamentSpec:
     """Return the tournament that is requested.
 
     Raise SpecError, which includes problems with the entrants if there is an arena that knows them.
     """
     try:
-        return load_spec(file, given) if file else make_spec(given, Path())
+        return load_spec(file, options) if file else make_spec(options, Path())
     except SpecError as error:
         problems: Sequence[Problem] = ()
         with suppress(ArenaError), storage_of(ctx) as storage:
-            problems = creation.problems_of_entrants(storage, entrants_asked_for(file, given), utc_now())
+            problems = creation.problems_of_entrants(storage, entrants_asked_for(file, options), utc_now())
         if not problems:
             raise
-        wrong = located(file, given, SpecError.of(problems)) if file else SpecError.of(problems)
+        wrong = located(file, options, SpecError.of(problems)) if file else SpecError.of(problems)
         raise SpecError.of([*dict.fromkeys([*error.problems, *wrong.problems])]) from None
 
 
@@ -196,24 +196,24 @@ def change(
     Bots that have entered, invitations and requests stay. With a file, fields that it does not have get their
     defaults; options override the file's fields.
     """
-    given = given_fields(fields)
+    options = given_fields(fields)
     if file:
-        asked = load_spec(file, given).model_dump(mode="json", exclude={"entrants"})
+        spec = load_spec(file, options).model_dump(mode="json", exclude={"entrants"})
     else:
-        asked = _with_ruleset(given)
+        spec = _with_ruleset(options)
     try:
-        status = ask(ctx, tournaments.change_tournament, name, asked)
+        status = ask(ctx, tournaments.change_tournament, name, spec)
     except SpecError as error:
-        raise located(file, given, error) if file else error from None
+        raise located(file, options, error) if file else error from None
     _tell(status, as_json)
 
 
-def _with_ruleset(given: dict[str, object]) -> dict[str, object]:
+def _with_ruleset(options: dict[str, object]) -> dict[str, object]:
     """Return fields in which a ruleset file is replaced by what it says. Raise SpecError, RulesetError."""
-    if "ruleset" not in given:
-        return given
+    if "ruleset" not in options:
+        return options
     try:
-        return {**given, "ruleset": read_ruleset(given["ruleset"], Path())}
+        return {**options, "ruleset": read_ruleset(options["ruleset"], Path())}
     except ValueError as error:
         raise SpecError("ruleset", str(error)) from None
 

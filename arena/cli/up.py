@@ -64,16 +64,16 @@ class House:
         if time.monotonic() < self._looked + LOOK_SECONDS:
             return
         self._looked = time.monotonic()
-        wanted: list[str] = []
+        missing: list[str] = []
         try:
-            wanted += self._missing()
-            for bot in wanted:
+            missing += self._missing()
+            for bot in missing:
                 self._start(bot)
                 report(f"{HOUSE}/{bot} is a baseline, and plays now")
         except StorageError:
             return  # it is looked again
         except ArenaError as error:
-            self._started += wanted  # it would fail again
+            self._started += missing  # it would fail again
             report(f"house bots: {error}")
 
     def _missing(self) -> Iterator[str]:
@@ -148,7 +148,7 @@ def up(ctx: typer.Context) -> None:
         housed = house.start()
         if exposed := settings.exposed():
             say(f"warning   {exposed}")
-        shown = settings.shown()
+        values = settings.shown()
         say(
             *(
                 f"{name:<9} {address}{' with TLS' if settings.tls_certificate else ''}  "
@@ -168,8 +168,8 @@ def up(ctx: typer.Context) -> None:
                 else []
             ),
             *([f"house     {housed} bots for test matches"] if housed else []),
-            f"database  {shown['database_url']}",
-            f"broker    {shown['broker_url']}",
+            f"database  {values['database_url']}",
+            f"broker    {values['broker_url']}",
             f"logs      {settings.logs}",
             *(
                 f"metrics   http://{address}/metrics  ({name})"

@@ -93,7 +93,7 @@ def verify(
     status is 1 if there is any. Ratings that come from another tournament are checked if its export is among
     the files. With logs of bots, all their sessions must be in the exports as these bots saw them.
     """
-    bot_logs = [_read(log) for log in logs or ()]
+    bot_logs = [_read_log(log) for log in logs or ()]
     reports: list[Report] = []
     for file in files:
         with _at_hand(ctx, file) as export:
@@ -104,16 +104,20 @@ def verify(
     links = check_links(reports)
     compared = [compare(log, reports, bot_logs) for log in bot_logs]
     if as_json:
-        verdicts = [_verdict(*one) for one in zip(files, reports, strict=True)]
+        verdicts = [_verdict(*pair) for pair in zip(files, reports, strict=True)]
         print_json({"files": verdicts, "logs": compared, "problem": links, "unproven": unproven(reports)})
     else:
         closing = ["", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports))]
         right = [report for report in reports if not report.problem]
         _say(
-            *(line for one in compared for line in _lines(one)),
+            *(line for comparison in compared for line in _lines(comparison)),
             *([links] if links else closing if right else ()),
         )
-    if links or any(report.problem for report in reports) or any(one.problems for one in compared):
+    if (
+        links
+        or any(report.problem for report in reports)
+        or any(comparison.problems for comparison in compared)
+    ):
         raise typer.Exit(1)
 
 
@@ -122,7 +126,7 @@ def _say(*lines: str) -> None:
     say(*map(plain, lines))
 
 
-def _read(log: Path) -> BotLog:
+def _read_log(log: Path) -> BotLog:
     try:
         return read_log(log)
     except OSError as error:
@@ -154,13 +158,13 @@ def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
         yield export
 
 
-def _check(file: Path, wanted: frozenset[str], references: bool, *, linked: bool) -> Report:
+def _check(file: Path, sessions: frozenset[str], references: bool, *, linked: bool) -> Report:
     try:
         size = file.stat().st_size
         processes = usable_cores() if size > SMALL or references else 1
         with file.open("rb") as lines, progress(file.name, size, console()) as seen:
             return check_export(
-                *(text_lines(lines), seen, wanted),
+                *(text_lines(lines), seen, sessions),
                 references=references,
                 processes=processes,
                 linked=linked,
@@ -195,7 +199,8 @@ def _settled(report: Report) -> list[str]:
         worth.append(f"  {REFERENCE.name}: {report.left_out} more were left out: they take too long")
     keys = [f"  signed by: {_signer(key, signer)}" for key, signer in report.keys.items()]
     decided = [
-        f"  corrected: {correction_text(one)}, signed with the key {one.key}" for one in report.corrections
+        f"  corrected: {correction_text(correction)}, signed with the key {correction.key}"
+        for correction in report.corrections
     ]
     waits = ["  provisional: the organiser has not confirmed the results"] if report.provisional else []
     return [f"  commitment: {report.commitment}", f"  luck: {luck}", *worth, *keys, *decided, *waits]

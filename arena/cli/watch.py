@@ -158,11 +158,11 @@ class JsonLines:
         self._last: dict[str, object] = {}
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
-        shown = {**to_json(status), "notes": list(notes)}
-        del shown["leased_until"]  # changes all the time
-        if shown != self._last:
-            self._last = shown
-            print_json_line(shown)
+        line = {**to_json(status), "notes": list(notes)}
+        del line["leased_until"]  # changes all the time
+        if line != self._last:
+            self._last = line
+            print_json_line(line)
 
     def close(self) -> None:
         pass
