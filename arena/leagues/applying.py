@@ -15,7 +15,7 @@ from arena.leagues.spec import LeagueSpec
 from arena.people.audit import record
 from arena.store.models import League, Season
 from arena.store.storage import Storage, Transaction
-from arena.tournaments.admission import not_agreed
+from arena.tournaments.admission import forget_requests, not_agreed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,16 @@ def compare(storage: Storage, actor: Actor, spec: LeagueSpec) -> list[Change]:
         league = tx.exec(select(League).where(League.name == spec.name)).first()
         if league is not None:
             actor.require_organiser(league.organiser_id, f"preview changes of league {spec.name}")
-            _require_agreed(tx, actor, league, spec)
+            if _becomes_rated(league, spec):
+                _require_agreed(tx, actor, league)
         return changes(league.spec if league else {}, spec.to_object())
 
 
 def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> list[Change]:
     """Make the league what ``spec`` says, from its next season on; return what that changed.
 
-    Raise NotAllowed, TakenError, SpecError if members have not agreed to what is changed.
+    If it becomes rated, authors whose requests are not approved have to ask again. Raise NotAllowed,
+    TakenError, SpecError if members have not agreed to what is changed.
     """
     actor.require(Role.ORGANISER, "change leagues")
     try:
@@ -89,7 +91,9 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
                 tx.add(league)
             else:
                 actor.require_organiser(league.organiser_id, f"change league {spec.name}")
-                _require_agreed(tx, actor, league, spec)
+                if _becomes_rated(league, spec):
+                    _require_agreed(tx, actor, league)
+                    forget_requests(tx, league)
             made = changes(league.spec, spec.to_object())
             if made:
                 league.spec, league.applied_at = spec.to_object(), now
@@ -103,10 +107,12 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
         raise TakenError(f"{spec.name}: somebody else applied it at the same time; try again") from None
 
 
-def _require_agreed(tx: Transaction, actor: Actor, league: League, spec: LeagueSpec) -> None:
-    """Raise SpecError if a league becomes rated that other people's bots joined when it was not."""
-    if not _is_rated(spec.to_object()) or _is_rated(league.spec):
-        return
+def _becomes_rated(league: League, spec: LeagueSpec) -> bool:
+    return _is_rated(spec.to_object()) and not _is_rated(league.spec)
+
+
+def _require_agreed(tx: Transaction, actor: Actor, league: League) -> None:
+    """Raise SpecError if other people's bots have joined a league, which was unrated then."""
     if foreign := not_agreed(tx, actor, [member.name for member in active_members(tx, league)]):
         raise SpecError("tournament.rated", f"must stay false: {', '.join(foreign)} joined for unrated play")
 

@@ -193,6 +193,12 @@ def _bot_id(tx: Transaction, bot: str) -> int:
     return find_all_versions(tx, bot.partition("@")[0])[0].bot_id
 
 
+def forget_requests(tx: Transaction, contest: Contest) -> None:
+    """Delete the requests that nobody has approved; authors ask again for what becomes rated."""
+    waits = col(EntryRequest.state) != EntryState.APPROVED
+    changed(tx, delete(EntryRequest).where(_of(contest, EntryRequest), waits))
+
+
 def require_request(
     tx: Transaction, contest: Contest, bot: str, states: Sequence[EntryState]
 ) -> EntryRequest:

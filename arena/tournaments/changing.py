@@ -23,7 +23,7 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction, changed
-from arena.tournaments.admission import not_agreed
+from arena.tournaments.admission import forget_requests, not_agreed
 from arena.tournaments.creation import check_terms, terms_of
 from arena.tournaments.lifecycle import lock_open
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
@@ -78,13 +78,16 @@ def change(
 ) -> TournamentStatus:
     """Change fields of a tournament; the others, and all who have entered, stay as they are.
 
-    Raise NotAllowed, UnknownError, SpecError for fields that are wrong or do not suit those who have entered,
+    If it becomes rated, authors whose requests are not approved have to ask again. Raise NotAllowed,
+    UnknownError, SpecError for fields that are wrong or do not suit those who have entered,
     RulesetError, StateError once it is locked or started.
     """
     with storage.write() as tx:
         tournament = _lock_waiting(tx, actor, name, now, "change")
         before, label = _fields(tx, tournament), _label(tx, tournament)
         spec, ruleset, _ = as_changed(tx, actor, tournament, fields)
+        if spec.rated and not tournament.rated:
+            forget_requests(tx, tournament)
         for column, value in terms_of(tx, spec, ruleset, now).items():
             setattr(tournament, column, value)
         tournament.problem = None  # what kept it from starting by itself may be mended

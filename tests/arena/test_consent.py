@@ -7,7 +7,7 @@ import pytest
 from arena.actors import Actor, KeyScope, Role
 from arena.bots.descriptions import describe, open_to_of
 from arena.bots.versions import register_version
-from arena.errors import NotAllowed, SpecError, UnknownError
+from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.leagues import applying, membership
 from arena.leagues.membership import find_league
 from arena.people.accounts import create_account, find_account
@@ -148,6 +148,34 @@ def test_tournament_when_others_entered_it_unrated_then_it_stays_so(world: World
     entry.withdraw(world.storage, ora, "cup", "bob/b", world.clock())
     changing.change(world.storage, ora, "cup", {"rated": True}, world.clock())
     assert world.status().rated
+
+
+@pytest.mark.parametrize("declined", [False, True])
+def test_bot_when_it_asked_for_unrated_play_that_becomes_rated_then_its_author_has_to_ask_again(
+    world: World, ora: Actor, declined: bool
+) -> None:
+    create(world, ora, OWN, rated=False, entries="approved")
+    assert enter(world, ANN, "ann/a") == "asked"
+    if declined:
+        admission.decline(world.storage, ora, find_tournament, "cup", "ann/a", "full", world.clock())
+    changing.change(world.storage, ora, "cup", {"rated": True}, world.clock())
+    with pytest.raises(StateError, match="no request of ann/a"):
+        entry.approve(world.storage, ora, "cup", "ann/a", world.clock(), nobody_asked)
+    assert enter(world, ora, "ann/a") == "invited"
+    assert entrants(world) == OWN
+
+
+def test_bot_when_it_asked_to_join_an_unrated_league_that_becomes_rated_then_its_author_has_to_ask_again(
+    world: World, ora: Actor
+) -> None:
+    unrated = {"format": "round-robin", "ruleset": "chinese", "rounds": 1, "rated": False}
+    applying.apply(world.storage, ora, winter(tournament=unrated, entries="approved"), world.clock())
+    assert membership.join(world.storage, ANN, "winter", "ann/a", world.clock()) == "asked"
+    rated = winter(tournament=unrated | {"rated": True}, entries="approved")
+    applying.apply(world.storage, ora, rated, world.clock())
+    with pytest.raises(StateError, match="no request of ann/a"):
+        membership.approve(world.storage, ora, "winter", "ann/a", world.clock())
+    assert membership.join(world.storage, ANN, "winter", "ann/a", world.clock()) == "asked"
 
 
 def test_bot_when_its_author_never_agreed_then_it_loses_nothing(world: World, ora: Actor) -> None:
