@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from referee.local.playing import PlayedSoFar
-from referee.local.sequential import FEWEST, Sums
+from referee.local.sequential import FEWEST_VALUES, Sums
 from referee.local.tally import Spent, Standing
 from referee.local.versus import Finding, Versus, finding
 
@@ -167,7 +167,7 @@ def sentence(first: str, other: str, sums: Sums, comparisons: int, per_session: 
         return f"nothing is known of {first} and {other}: they met in no deal"
     plus_minus, known = sums.plus_minus(comparisons), sums.count * per_session
     if plus_minus is None:
-        least = FEWEST * per_session
+        least = FEWEST_VALUES * per_session
         return f"too few deals to compare {first} with {other}: {known}, and it takes {least} at least"
     lead = f"{round(sums.mean, 2) + 0.0:+.2f} ± {plus_minus:.2f} points a deal"
     if not sums.squares and not sums.mean:
