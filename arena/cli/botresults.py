@@ -47,7 +47,7 @@ def find(page: DealPage, kind: HighlightKind) -> None:
     Deals that other tables of a duplicate tournament still have to play are left out.
     """
     rows = [(line.value, line.ruleset, _points(line), _shown_by(line)) for line in page.deals]
-    show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
+    show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no matching deals")
 
 
 @deal.command()

@@ -11,7 +11,7 @@ from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Un
 from referee.check.process import BotProcess
 from referee.check.session import BotSession, RulesetObject
 from referee.check.stream import Heard, Line, Switchboard
-from referee.check.wording import due, is_capacity, notice, shown
+from referee.check.wording import describe_request, due, is_capacity, notice
 from referee.matches.connection import Wants
 from referee.protocol.capabilities import lacks
 from referee.protocol.reasons import Refused
@@ -156,9 +156,9 @@ class Desk:
         """Return the hello of a first message. Raise Failed if it, or the call, is not as it should be."""
         self._check_token(line.authorization)
         if not request.HasField("hello"):
-            raise Failed(f"expected a hello as the first message; got {shown(request)}")
+            raise Failed(f"expected a hello as the first message; got {describe_request(request)}")
         if [field.name for field, _ in request.ListFields()] != ["hello"]:
-            raise Failed(f"expected a first message with only a hello; got {shown(request)}")
+            raise Failed(f"expected a first message with only a hello; got {describe_request(request)}")
         hello = request.hello
         if hello.HasField("max_sessions") and not hello.max_sessions:
             raise Failed("expected max_sessions of at least 1, or absent; the hello's is 0")
@@ -170,7 +170,7 @@ class Desk:
 
     def _check_token(self, authorization: str | None) -> None:
         if authorization is None:
-            raise Failed('expected "authorization: Bearer …" in the metadata of the call; there is none')
+            raise Failed('expected "authorization: Bearer …" in the metadata of the call, which is missing')
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise Failed('expected "authorization: Bearer …" in the metadata of the call; got another scheme')
@@ -231,7 +231,7 @@ class Desk:
     def send(self, *responses: bots_pb2.PlayResponse | bytes) -> None:
         """Send messages on the current stream."""
         if self.line is None:
-            raise Lost("the bot's stream is gone")
+            raise Lost("the bot's stream has ended")
         now = time.monotonic()
         for response in responses:
             for event in response.events if isinstance(response, bots_pb2.PlayResponse) else ():
@@ -246,7 +246,7 @@ class Desk:
     async def hear(self, expected: str) -> bots_pb2.PlayRequest:
         """Return the bot's next message, which must not be a hello or a goodbye."""
         if self.line is None:
-            raise Lost(f"expected {expected}; the bot's stream is gone")
+            raise Lost(f"expected {expected}; the bot's stream has ended")
         try:
             request = (await self.line.receive(self.patience, expected)).request
         except Silent as error:
@@ -257,7 +257,7 @@ class Desk:
         if request.HasField("hello"):
             raise Failed("expected a hello in the first message only; got another one")
         if request.HasField("goodbye"):
-            raise Failed(f"expected {expected}; the bot said goodbye, though nobody told it to leave")
+            raise Failed(f"expected {expected}; the bot said goodbye without being asked to leave")
         return request
 
     async def nothing(self, seconds: float = QUIET_SECONDS, why: str = "as nothing was asked") -> None:
@@ -266,7 +266,7 @@ class Desk:
         for request in self.take_late():
             if is_capacity(request):
                 continue
-            raise Failed(f"expected no message, {why}; got {shown(request)}")
+            raise Failed(f"expected no message, {why}; got {describe_request(request)}")
         if self.line is None or not self.line.live:
             raise Lost(f"expected the bot's stream to stay open; it ended{await self._exit_note()}")
 

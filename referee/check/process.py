@@ -36,8 +36,8 @@ class BotProcess:
 
     def __init__(self, command: Sequence[str], address: str, token: str, log: Path | None) -> None:
         self._command = list(command)
-        given = {"ARENA_REFEREE": address, "ARENA_TOKEN": token, "ARENA_STRICT": "1", "ARENA_BOT_LOG": "off"}
-        self._environment = environment_for_bots(given)
+        own = {"ARENA_REFEREE": address, "ARENA_TOKEN": token, "ARENA_STRICT": "1", "ARENA_BOT_LOG": "off"}
+        self._environment = environment_for_bots(own)
         self._log = log
         self._output: IO[bytes] | None = None
         """What the process prints."""
@@ -100,7 +100,7 @@ class BotProcess:
     def _lines(self, start: int, end: int) -> list[str]:
         """Return the lines in a part of the output that may explain a failure: not blank, not routine."""
         assert self._output is not None
-        text = _read(self._output, start, end).decode(errors="replace")
+        text = _read_part(self._output, start, end).decode(errors="replace")
         return [_fit(line) for line in text.splitlines() if line.strip() and not ROUTINE.match(line)]
 
     def signal(self, number: signal.Signals) -> None:
@@ -165,7 +165,7 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     return (*before, *first, *between, *rest[-SHOWN_LAST:])
 
 
-def _read(file: IO[bytes], start: int, end: int) -> bytes:
+def _read_part(file: IO[bytes], start: int, end: int) -> bytes:
     """Return a part of a file that another process writes to."""
     if sys.platform == "win32":  # where both processes share one file position
         file.seek(start)
@@ -177,5 +177,5 @@ def _read(file: IO[bytes], start: int, end: int) -> bytes:
 
 def _fit(line: str) -> str:
     """Return a line without terminal control characters, shortened if it is long."""
-    shown = plain(line.expandtabs().rstrip())
-    return shown if len(shown) <= SHOWN_WIDTH else f"{shown[:SHOWN_WIDTH]} …"
+    text = plain(line.expandtabs().rstrip())
+    return text if len(text) <= SHOWN_WIDTH else f"{text[:SHOWN_WIDTH]} …"

@@ -52,8 +52,8 @@ def said_in(hello: bots_pb2.Hello) -> Said:
 
 
 def _name(kinds: EnumDescriptor, number: int) -> str:
-    known = kinds.values_by_number.get(number)
-    return known.name if known is not None else f"number {number}"
+    kind = kinds.values_by_number.get(number)
+    return kind.name if kind is not None else f"number {number}"
 
 
 Outcome: TypeAlias = Literal["passed", "failed", "warned", "not_run"]

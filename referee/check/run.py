@@ -33,12 +33,12 @@ def select(codes: Sequence[str] | None) -> tuple[Scenario, ...]:
     """
     if codes is None:
         return SCENARIOS
-    wanted = {code.strip().upper() for code in codes}
-    known = {name for scenario in SCENARIOS for name in (scenario.code, scenario.code.partition("-")[0])}
-    for code in sorted(wanted - known):
+    chosen = {code.strip().upper() for code in codes}
+    names = {name for scenario in SCENARIOS for name in (scenario.code, scenario.code.partition("-")[0])}
+    for code in sorted(chosen - names):
         groups = ", ".join(dict.fromkeys(scenario.code.partition("-")[0] for scenario in SCENARIOS))
         raise UnknownScenario(f"scenarios: {code!r} is none; the groups are {groups}")
-    return tuple(s for s in SCENARIOS if wanted & {s.code, s.code.partition("-")[0]})
+    return tuple(s for s in SCENARIOS if chosen & {s.code, s.code.partition("-")[0]})
 
 
 async def check(
@@ -160,7 +160,7 @@ def _printed(desk: Desk) -> tuple[str, ...]:
 def _hopeless(desk: Desk, result: Result) -> str:
     """Return why no other scenario is worth trying after this failure; empty if others are."""
     if desk.gone:
-        return f"the bot is gone; see {result.code}"
+        return f"the bot has ended; see {result.code}"
     if result.code == "TURN-01" and isinstance(desk.failure, (Silent, Lost)) and not desk.answered:
         return f"the bot answers no turn; see {result.code}"
     return ""

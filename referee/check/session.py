@@ -262,10 +262,10 @@ class BotSession:
 
     def _open_deal(self, out: bots_pb2.PlayResponse) -> None:
         deal = self._session.next_deal()
-        given = self._hands.get(deal.number)
-        if given is not None:
+        hands = self._hands.get(deal.number)
+        if hands is not None:
             dealer, step, leader, exchange = setup(self.rules.ruleset, deal.number, self._last)
-            dealt = self._dealt(given, dealer, step)
+            dealt = self._dealt(hands, dealer, step)
             self._session.deal = Deal(
                 self.rules,
                 deal.seed,
@@ -279,9 +279,9 @@ class BotSession:
         self._told_to = 0
         self._add_deal_started(out)
 
-    def _dealt(self, given: Sequence[str | None], dealer: int, step: int) -> Dealt:
+    def _dealt(self, texts: Sequence[str | None], dealer: int, step: int) -> Dealt:
         rules = self.rules
-        masks = [0 if text is None else rules.parse(text) for text in given]
+        masks = [0 if text is None else rules.parse(text) for text in texts]
         taken = 0
         for mask in masks:
             taken = rules.add(taken, mask)
@@ -289,7 +289,7 @@ class BotSession:
         Random(self.seed).shuffle(rest)  # noqa: S311 no secret
         size = rules.ruleset.hand_size
         assert isinstance(size, int)
-        for seat, text in enumerate(given):
+        for seat, text in enumerate(texts):
             if text is None:
                 masks[seat], rest = rules.mask(rest[:size]), rest[size:]
         hands, leftover = tuple(masks), tuple([rules.mask([card]) for card in rest])

@@ -92,7 +92,7 @@ class Line:
         """Move messages until one side ends the stream."""
         tasks = [
             asyncio.create_task(self._write(context)),
-            asyncio.create_task(self._read(requests)),
+            asyncio.create_task(self._receive(requests)),
             asyncio.create_task(self._closing.wait()),
         ]
         try:
@@ -110,7 +110,7 @@ class Line:
             await context.write(data)
             self._unsent.task_done()
 
-    async def _read(self, requests: AsyncIterator[bytes]) -> None:
+    async def _receive(self, requests: AsyncIterator[bytes]) -> None:
         end: Failed = Lost("the bot's stream ended")
         try:
             async for data in requests:
@@ -118,7 +118,7 @@ class Line:
                     request = bots_pb2.PlayRequest.FromString(data)
                 except DecodeError:
                     end = Failed(
-                        f"the bot sent {len(data)} bytes that are no PlayRequest: {data[:16].hex(' ')}"
+                        f"the bot sent {len(data)} bytes, no valid PlayRequest: {data[:16].hex(' ')}"
                     )
                     return
                 self._heard.put_nowait(Heard(request, time.monotonic()))

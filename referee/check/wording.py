@@ -29,7 +29,7 @@ def is_capacity(request: bots_pb2.PlayRequest) -> bool:
     return [field.name for field, _ in request.ListFields()] == ["capacity"]
 
 
-def shown(request: bots_pb2.PlayRequest) -> str:
+def describe_request(request: bots_pb2.PlayRequest) -> str:
     """Describe what a message from the bot holds."""
     parts = []
     if request.HasField("hello"):

@@ -79,8 +79,8 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_
 def version_shown(distribution: str) -> Any:
     """Return the option ``--version``, which shows the version of a distribution."""
 
-    def show(wanted: bool) -> None:
-        if wanted:
+    def show(requested: bool) -> None:
+        if requested:
             from importlib.metadata import version
 
             from referee.native import build

@@ -96,7 +96,7 @@ def _wrapped(text: str, width: int, indent: int = len(INDENT) * 2) -> list[str]:
 
 
 def follow_log(
-    read: Callable[[LogQuery], list[LogEntry]],
+    read_entries: Callable[[LogQuery], list[LogEntry]],
     query: LogQuery,
     show: Callable[[LogEntry], None],
     *,
@@ -104,22 +104,22 @@ def follow_log(
 ) -> None:
     """Show entries as they come, from the one after ``query.after`` on, until the process is interrupted."""
     while True:
-        for entry in read(replace(query, limit=KEPT)):
+        for entry in read_entries(replace(query, limit=KEPT)):
             show(entry)
             query = replace(query, after=entry.id)
         sleep(POLL_SECONDS)
 
 
 def follow_pages(
-    read: Callable[[], Sequence[LogEntry]], last: LogEntry | None, show: Callable[[LogEntry], None]
+    read_page: Callable[[], Sequence[LogEntry]], last: LogEntry | None, show: Callable[[LogEntry], None]
 ) -> None:
     """Show entries as they come, after the ``last`` one shown, until the process is interrupted.
 
-    ``read`` returns the latest ones, oldest first; over the network they have no numbers.
+    ``read_page`` returns the latest ones, oldest first; over the network they have no numbers.
     """
     while True:
         pause()
-        for entry in newer(read(), last):
+        for entry in newer(read_page(), last):
             show(entry)
             last = entry
 
@@ -143,7 +143,7 @@ def print_deals(deals: Sequence[BotDeal]) -> None:
     if any(times):
         columns += [">turns", ">ms median", ">longest", ">credit"]
         rows = [(*row, *(took or ("", "", "", ""))) for row, took in zip(rows, times, strict=True)]
-    show(columns, rows, "no such deals")
+    show(columns, rows, "no matching deals")
     if len(deals) > 1:
         say("the newest deal is the last")
 
@@ -155,8 +155,8 @@ def _rows(deals: Sequence[BotDeal]) -> Iterator[tuple[object, ...]]:
         won = [name for name, points in zip(record["seats"], record["points"], strict=True) if points == best]
         left = len(record["left"][deal.seat].split())
         own = f"{deal.points:+d}"
-        shown = "" if not deal.lost else f"{', '.join(won)} {best:+d}"
-        yield deal.session_id, record["deal"], deal.bot, deal.seat, own, shown, left, record["end"]
+        winners = "" if not deal.lost else f"{', '.join(won)} {best:+d}"
+        yield deal.session_id, record["deal"], deal.bot, deal.seat, own, winners, left, record["end"]
 
 
 def _times(deal: BotDeal) -> tuple[int, ...]:
@@ -243,15 +243,15 @@ def log_(
     query = LogQuery(bot, kinds, session, limit)
     address, secret, tls = _referee(referee), token_of(token, token_file), tls_of_environment()
 
-    def read(query: LogQuery) -> list[LogEntry]:
+    def read_entries(query: LogQuery) -> list[LogEntry]:
         return read_log(address, secret, query, tls=tls)
 
-    entries = read(query)
+    entries = read_entries(query)
     for entry in entries:
         print_entry(entry, as_json)
     if follow:
         after = entries[-1].id if entries else 0
-        follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
+        follow_log(read_entries, replace(query, after=after), lambda entry: print_entry(entry, as_json))
     elif not as_json:
         say_no_faults(entries, query)
 
@@ -275,18 +275,18 @@ def games(
     query = DealQuery(bot, session, lost, limit)
     secret = token_of(token, token_file)
     deals = list(read_deals(_referee(referee), secret, query, tls=tls_of_environment()))
-    shown = print_deals_json if as_json else print_deals_whole if whole else print_deals
-    shown(deals[::-1])
+    print_all = print_deals_json if as_json else print_deals_whole if whole else print_deals
+    print_all(deals[::-1])
 
 
-def _referee(given: str | None) -> str:
-    return given or read_addresses(os.environ.get("ARENA_REFEREE") or DEFAULT_REFEREE)[0]
+def _referee(address: str | None) -> str:
+    return address or read_addresses(os.environ.get("ARENA_REFEREE") or DEFAULT_REFEREE)[0]
 
 
 def say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
     """Say so if there are no entries, or no faults among them."""
     if not entries:
-        say("no such entries")
+        say("no matching entries")
     elif not query.kinds and not any(entry.kind == EntryKind.FAULT for entry in entries):
         say("no faults here, and so no exceptions of the bot's own code")
 

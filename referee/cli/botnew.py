@@ -39,12 +39,12 @@ class BotNameWrong(RefereeError):
     """A bot could not be registered under that name."""
 
 
-def _known(text: str) -> str:
+def _language(text: str) -> str:
     """Return a language in lower case. Raise BadParameter, which says how to do without a starter."""
     language = text.lower()
     if language not in TOOLCHAINS:
         raise typer.BadParameter(
-            f"there is no starter in {text!r}, only in {', '.join(TOOLCHAINS)}; for bots in any language, "
+            f"no starter for {text!r}, only for {', '.join(TOOLCHAINS)}; for bots in any language, "
             "docs/protocol.md (on the pages of an arena, /guide/protocol) describes the protocol, and "
             "`arena bot check NAME -- COMMAND` tries a bot"
         )
@@ -55,7 +55,7 @@ def new(
     folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, with the name of the bot.")],
     language: Annotated[
         str,
-        typer.Option(parser=_known, metavar="|".join(TOOLCHAINS), help="What the bot is written in."),
+        typer.Option(parser=_language, metavar="|".join(TOOLCHAINS), help="What the bot is written in."),
     ] = "python",
     build_seconds: Annotated[
         float, typer.Option(min=1, max=MOST, help="Seconds that each step of the build may take.")

@@ -96,9 +96,9 @@ def show_deal(record: Mapping[str, Any], out: Console) -> None:
         f"{record['direction']}, dealer {seats[record['dealer']]}, seed {record['seed']}",
         soft_wrap=True,
     )
-    shown, names = _tricks(record, seats), seats
-    if not shown.fits(out.width):
-        shown = _tricks(record, [f"seat {seat}" for seat in range(len(seats))])
+    tricks, names = _tricks(record, seats), seats
+    if not tricks.fits(out.width):
+        tricks = _tricks(record, [f"seat {seat}" for seat in range(len(seats))])
         names = [f"seat {seat}: {name}" for seat, name in enumerate(seats)]
     out.print(_hands(record, names), "")
     if exchange := record.get("exchange"):
@@ -107,7 +107,7 @@ def show_deal(record: Mapping[str, Any], out: Console) -> None:
             f"{loser} gave {exchange['given']} to {winner} and got {exchange['returned']}\n", soft_wrap=True
         )
     if record["actions"]:
-        out.print(shown, "")
+        out.print(tricks, "")
     out.print(_points(record), "")
     out.print("\n".join([*_faults(record), *_forfeits(record), f"{_end(record)}.\n"]), soft_wrap=True)
 

@@ -88,7 +88,7 @@ def _plain(value: object) -> object:
         return asdict(value)
     if isinstance(value, date):  # or a datetime, which is a date too
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def moment(time: datetime | None) -> str:

@@ -204,8 +204,8 @@ def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Played
     else:
         with playshow.progress_of_test(versus, so_far, order.names, live=live) as show:
             play_versus(order, versus, so_far, keep=keep, show=show, report=playshow.tell)
-    if so_far.interrupted and not so_far.sessions and (known := playshow.slowest(so_far, order.names)):
-        playshow.tell(f"play: {known.removeprefix('; ')}")
+    if so_far.interrupted and not so_far.sessions and (slowest := playshow.slowest(so_far, order.names)):
+        playshow.tell(f"play: {slowest.removeprefix('; ')}")
     return so_far
 
 
@@ -223,12 +223,12 @@ def _versus(
     from referee.local.versus import Versus
 
     options = {"alpha": alpha, "beta": beta, "t0": t0, "t1": t1}
-    given = {name: value for name, value in options.items() if value is not None}
+    limits = {name: value for name, value in options.items() if value is not None}
     if against is None:
-        for name in given:
+        for name in limits:
             raise typer.BadParameter("is for a test: add --against", param_hint=f"'--{name}'")
         return None
-    test = SequentialTest(**given)
+    test = SequentialTest(**limits)
     if not -10 <= test.t0 < test.t1 <= 10:
         raise typer.BadParameter(
             f"must be more than t0, which is {test.t0:g}, and 10 at most", param_hint="'--t1'"
@@ -267,8 +267,8 @@ def _programs(
 
 def _command(bots: Sequence[str], options: Mapping[str, object]) -> str:
     """Return the command that plays the same again."""
-    given = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
-    return " ".join(["arena play", *map(shlex.quote, bots), *given])
+    flags = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
+    return " ".join(["arena play", *map(shlex.quote, bots), *flags])
 
 
 BOT = "a sample bot, a Python file, one as it was (my_bot.py@v1), or a command in quotes."

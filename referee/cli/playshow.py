@@ -58,10 +58,10 @@ def _verdict(report: "Report") -> Iterator[str]:
     from referee.local.versus import lines
 
     if report.finding is not None:
-        yield from lines(report.finding, *(one.bot for one in report.bots))
+        yield from lines(report.finding, *(bot.bot for bot in report.bots))
         return
-    yield from (one.sentence for one in report.comparisons)
-    ranges = [one for one in report.comparisons if one.points and one.points.plus_minus is not None]
+    yield from (comparison.sentence for comparison in report.comparisons)
+    ranges = [row for row in report.comparisons if row.points and row.points.plus_minus is not None]
     if len(ranges) > 1:
         yield f"(the {len(ranges)} ranges after ± hold together in 95 of 100 cases)"
 
@@ -156,7 +156,7 @@ def progress(
         left = f", {rate:.0f}/s, {_duration((total - deals) / rate)} left" if rate else ""
         return FittedBar("play", deals, total, f"{done()}{left}{slowest(so_far, names)}")
 
-    with _shown(so_far, names, done, bar, live) as show:
+    with _display(so_far, names, done, bar, live) as show:
         yield show
 
 
@@ -171,19 +171,19 @@ def progress_of_test(
 
     new, old, *_ = names
 
-    def known() -> str:
+    def finding_line() -> str:
         return f"{versus.deals} deals; {finding(versus, new, old).sentence}"
 
     def whole() -> "RenderableType":
         text = lines(finding(versus, new, old), new, old)
         return Text("\n".join(text) + slowest(so_far, names))
 
-    with _shown(so_far, names, known, whole, live) as show:
+    with _display(so_far, names, finding_line, whole, live) as show:
         yield show
 
 
 @contextmanager
-def _shown(
+def _display(
     so_far: "PlayedSoFar",
     names: Sequence[str],
     line: Callable[[], str],

@@ -56,7 +56,7 @@ def rewind(
     from referee.records.reading import deal_records
 
     if every == (turn is not None):
-        raise typer.BadParameter("say which turn, or --all for every one", param_hint="'--turn'")
+        raise typer.BadParameter("specify a turn, or --all for every turn", param_hint="'--turn'")
     with unwound_on_signals(), TemporaryDirectory(prefix="arena-rewind-") as folder:
         program = program_of(bot, sample_bots(), Path(folder))
         chosen_deal = chosen(deal_records(record), deal, str(record))

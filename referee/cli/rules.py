@@ -138,8 +138,8 @@ def _answer_lines(answer: Callable[[object], dict[str, object]]) -> bool:
     right = True
     for lines in _batches(sys.stdin.buffer):
         answers = [_answered(line, answer) for line in lines]
-        right = right and not any("error" in given for given in answers)
-        sys.stdout.write("".join([_line(given) for given in answers]))
+        right = right and not any("error" in reply for reply in answers)
+        sys.stdout.write("".join([_line(reply) for reply in answers]))
         sys.stdout.flush()
     return right
 

@@ -20,9 +20,9 @@ def bot_command(name: str) -> list[str] | None:
     return None
 
 
-def good_token(given: str, hint: str) -> str:
+def good_token(text: str, hint: str) -> str:
     """Return a token without what comes around it. Raise BadParameter if it cannot be one."""
-    token = tidy(given)
+    token = tidy(text)
     wrong = wrong_with(token) if token else "is empty"
     if wrong:
         raise typer.BadParameter(f"the token {wrong}", param_hint=hint)
@@ -32,5 +32,5 @@ def good_token(given: str, hint: str) -> str:
 def require_program(command: Sequence[str]) -> None:
     """Raise BadParameter if a command names a program that does not exist, or cannot be started."""
     if shutil.which(command[0]) is None:
-        why = why_not_started(command[0]) or f"there is no program {command[0]!r}"
+        why = why_not_started(command[0]) or f"program {command[0]!r} not found"
         raise typer.BadParameter(why, param_hint="'COMMAND'")

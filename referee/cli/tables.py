@@ -74,9 +74,8 @@ class FittedTable:
             more = min(natural[at] - fitted[at], spare)
             fitted[at] += more
             spare -= more
-        return (
-            fitted if all(have <= TALL * given for have, given in zip(natural, fitted, strict=True)) else None
-        )
+        tall = any(have > TALL * fit for have, fit in zip(natural, fitted, strict=True))
+        return None if tall else fitted
 
     def sentences(self, width: int) -> Iterator[str]:
         """Yield each row as its subject, followed by indented lines with the other columns."""
@@ -116,8 +115,8 @@ def in_pages(
         while last < len(heads) and used + widths[last] <= width:
             used += widths[last]
             last += 1
-        shown = [*range(len(fixed)), *range(first, last)]
-        yield table([heads[at] for at in shown], [[row[at] for at in shown] for row in rows])
+        places = [*range(len(fixed)), *range(first, last)]
+        yield table([heads[at] for at in places], [[row[at] for at in places] for row in rows])
         first = last
 
 

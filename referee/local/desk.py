@@ -49,7 +49,7 @@ class _Desk(bots_pb2_grpc.BotServiceServicer):
                 bot=self._name, max_sessions=1, max_message_bytes=MAX_MESSAGE_BYTES, referee_id="rewind"
             )
         )
-        threading.Thread(target=self._read, args=(requests,), daemon=True).start()
+        threading.Thread(target=self._take_moves, args=(requests,), daemon=True).start()
         yield self._begin()
         while (decision := self.turns.get()) is not None:
             response = bots_pb2.PlayResponse()
@@ -67,7 +67,7 @@ class _Desk(bots_pb2_grpc.BotServiceServicer):
         add_event(response, DealStarted(info, seat, deal, begun(deal), Encodings()))
         return response
 
-    def _read(self, requests: Any) -> None:
+    def _take_moves(self, requests: Any) -> None:
         try:
             for request in requests:
                 for move in request.moves:
@@ -86,8 +86,8 @@ def commanded(bot: Program, replayed: Replayed) -> Iterator[Asking]:
     port = server.add_insecure_port(f"{own_host()}:0")
     server.start()
     with TemporaryDirectory(prefix="arena-rewind-") as folder, Children(Path(folder)) as children:
-        given = {"ARENA_REFEREE": f"{own_host()}:{port}", "ARENA_TOKEN": token, "ARENA_BOT_LOG": "off"}
-        children.start(bot.name, bot.command, given)
+        variables = {"ARENA_REFEREE": f"{own_host()}:{port}", "ARENA_TOKEN": token, "ARENA_BOT_LOG": "off"}
+        children.start(bot.name, bot.command, variables)
 
         def ask(decision: Decision) -> int | tuple[str, ...]:
             desk.turns.put(decision)
@@ -113,16 +113,16 @@ def _answer(desk: _Desk, children: Children) -> bots_pb2.Move | None:
             children.check()
 
 
-def program_of(given: Sequence[str], samples: Mapping[str, Path], folder: Path) -> Program:
+def program_of(words: Sequence[str], samples: Mapping[str, Path], folder: Path) -> Program:
     """Return the bot that is named in one text, or by the words of a command. Raise ProgramError.
 
     An older revision of a file is written into ``folder``.
     """
-    if len(given) == 1:
-        return program(given[0], samples, folder)
-    if shutil.which(given[0]) is None:
-        raise ProgramError(given[0], "there is no such program")
-    return Program(Path(given[-1]).stem, None, tuple(given))
+    if len(words) == 1:
+        return program(words[0], samples, folder)
+    if shutil.which(words[0]) is None:
+        raise ProgramError(words[0], "program not found")
+    return Program(Path(words[-1]).stem, None, tuple(words))
 
 
 @contextmanager

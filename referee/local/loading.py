@@ -109,7 +109,7 @@ def load_file(path: Path) -> Bot:
     Raise ProgramError if there is no bot, or the file cannot be read or run.
     """
     if not path.is_file():
-        raise ProgramError(str(path), "no such file")
+        raise ProgramError(str(path), "file does not exist")
     file = path.absolute()
     spec = importlib.util.spec_from_file_location(MAIN, file)
     if spec is None or spec.loader is None:

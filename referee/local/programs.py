@@ -31,9 +31,9 @@ class Revision(NamedTuple):
     """The revision's name: a tag, a branch or a commit."""
 
 
-def revision_of(given: str) -> Revision | None:
+def revision_of(text: str) -> Revision | None:
     """Return the file and the revision in a text such as ``my_bot.py@v1``; None if it has another form."""
-    file, at, name = given.rpartition(".py@")
+    file, at, name = text.rpartition(".py@")
     return Revision(Path(f"{file}.py"), name) if at and file and name else None
 
 
@@ -42,34 +42,34 @@ def checked_out(revision: Revision, into: Path) -> Path:
 
     The repository and its index stay as they are. Raise ProgramError if there is no such revision or file.
     """
-    given = f"{revision.file}@{revision.name}"
+    text = f"{revision.file}@{revision.name}"
     beside = revision.file.absolute().parent
     if not beside.is_dir():
-        raise ProgramError(given, f"folder {beside} does not exist")
-    top = _git(given, beside, "rev-parse", "--show-toplevel")
-    commit = _commit(given, beside, revision.name)
-    within = _git(given, beside, "rev-parse", "--show-prefix")
+        raise ProgramError(text, f"folder {beside} does not exist")
+    top = _git(text, beside, "rev-parse", "--show-toplevel")
+    commit = _commit(text, beside, revision.name)
+    within = _git(text, beside, "rev-parse", "--show-prefix")
     file = f"{within}{revision.file.name}"
-    if not _git(given, beside, "ls-tree", "--full-tree", "--name-only", commit, "--", file):
-        raise ProgramError(given, f"{file} is not in revision {revision.name}")
+    if not _git(text, beside, "ls-tree", "--full-tree", "--name-only", commit, "--", file):
+        raise ProgramError(text, f"{file} is not in revision {revision.name}")
     into.mkdir(parents=True)
     index = {"GIT_INDEX_FILE": str(into / "index")}
     files = into / "files"
-    _git(given, Path(top), "read-tree", f"{commit}:{within}", environment=index)
-    _git(given, Path(top), "checkout-index", "--all", f"--prefix={files}/", environment=index)
+    _git(text, Path(top), "read-tree", f"{commit}:{within}", environment=index)
+    _git(text, Path(top), "checkout-index", "--all", f"--prefix={files}/", environment=index)
     return files / revision.file.name
 
 
-def _commit(given: str, folder: Path, name: str) -> str:
+def _commit(text: str, folder: Path, name: str) -> str:
     try:
         return _git(
-            given, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+            text, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
         )
     except ProgramError:
-        raise ProgramError(given, f"there is no revision {name!r}") from None
+        raise ProgramError(text, f"revision {name!r} not found") from None
 
 
-def _git(given: str, folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+def _git(text: str, folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
     """Return what git prints, without the final newline. Raise ProgramError with its message if it fails."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
     try:
@@ -81,10 +81,10 @@ def _git(given: str, folder: Path, *arguments: str, environment: Mapping[str, st
             env={**inherited, **(environment or {})},
         )
     except FileNotFoundError:
-        raise ProgramError(given, "git is not installed") from None
+        raise ProgramError(text, "git is not installed") from None
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"git {arguments[0]} failed"]
-        raise ProgramError(given, said[0].removeprefix("fatal: "))
+        raise ProgramError(text, said[0].removeprefix("fatal: "))
     return done.stdout.rstrip("\n")
 
 
@@ -99,28 +99,28 @@ class Program(NamedTuple):
     """What starts it as a process of its own."""
 
 
-def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
+def program(text: str, samples: Mapping[str, Path], folder: Path) -> Program:
     """Return the bot of this name. Raise ProgramError if there is none.
 
     An older revision of a file is written into ``folder``.
     """
-    if given in samples:
-        return of_file(given, samples[given])
-    path = Path(given)
-    if given.endswith(".py") and path.is_file():
+    if text in samples:
+        return of_file(text, samples[text])
+    path = Path(text)
+    if text.endswith(".py") and path.is_file():
         return of_file(path.stem, path.absolute())
-    if (revision := revision_of(given)) is not None:
+    if (revision := revision_of(text)) is not None:
         into = folder / f"{len([*folder.iterdir()])}"
         return of_file(f"{revision.file.stem}@{revision.name}", checked_out(revision, into))
-    words = [given] if os.sep in given and path.is_file() else _words(given)
-    if given.endswith(".py") and len(words) == 1:
-        raise ProgramError(given, "no such file")
+    words = [text] if os.sep in text and path.is_file() else _words(text)
+    if text.endswith(".py") and len(words) == 1:
+        raise ProgramError(text, "file does not exist")
     if not words or shutil.which(words[0]) is None:
         if words and (why := why_not_started(words[0])):
-            raise ProgramError(given, why)
-        near = suggestion(given, [*samples]) or f"; the sample bots are {', '.join(samples)}"
-        raise ProgramError(given or "''", f"is not a sample bot, Python file or program{near}")
-    return Program(given, None, tuple(words))
+            raise ProgramError(text, why)
+        near = suggestion(text, [*samples]) or f"; the sample bots are {', '.join(samples)}"
+        raise ProgramError(text or "''", f"is not a sample bot, Python file or program{near}")
+    return Program(text, None, tuple(words))
 
 
 def why_not_started(name: str) -> str:
@@ -131,7 +131,7 @@ def why_not_started(name: str) -> str:
     if path.is_file() and not os.access(path, os.X_OK):
         return f"{name} is not executable: put its interpreter before it, or chmod +x it"
     if path.is_file() and os.sep not in name:
-        return f"{name} is not a program on the PATH, but a file here: say ./{name}"
+        return f"{name} is not a program on the PATH, but a file here; use ./{name}"
     return ""
 
 
@@ -140,12 +140,12 @@ def of_file(name: str, path: Path) -> Program:
     return Program(name, path, tuple(safely("referee", "bot", "run", str(path))))
 
 
-def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Program]:
+def told_apart(programs: Sequence[Program], texts: Sequence[str]) -> list[Program]:
     """Return the programs with distinct names: those that share a name get the text that was given."""
     names = [program.name for program in programs]
     return [
         program._replace(name=text) if names.count(program.name) > 1 else program
-        for program, text in zip(programs, given, strict=True)
+        for program, text in zip(programs, texts, strict=True)
     ]
 
 
@@ -154,11 +154,11 @@ def slug(name: str) -> str:
     return near_name(name) or "bot"
 
 
-def _words(given: str) -> list[str]:
+def _words(text: str) -> list[str]:
     try:
-        return shlex.split(given)
+        return shlex.split(text)
     except ValueError as error:
-        raise ProgramError(given, str(error).lower()) from None
+        raise ProgramError(text, str(error).lower()) from None
 
 
 GRACE_SECONDS = 2.0
@@ -188,8 +188,8 @@ class Children:
         self._folder = folder
         self._children: list[Child] = []
 
-    def start(self, name: str, command: Sequence[str], given: Mapping[str, str]) -> None:
-        """Start a bot with ``given`` in its environment. Raise ProgramError if there is no such program."""
+    def start(self, name: str, command: Sequence[str], variables: Mapping[str, str]) -> None:
+        """Start a bot with ``variables`` in its environment. Raise ProgramError if it is not found."""
         log = self._folder / f"{len(self._children)}.log"
         try:
             with log.open("wb") as file:
@@ -198,7 +198,7 @@ class Children:
                     stdin=subprocess.DEVNULL,
                     stdout=file,
                     stderr=subprocess.STDOUT,
-                    env=environment_for_bots(given),
+                    env=environment_for_bots(variables),
                     start_new_session=True,  # Ctrl-C is for the parent, which then ends its children
                 )
         except OSError as error:

@@ -164,14 +164,14 @@ def compared(names: Sequence[str], against: Sequence[Sums], per_session: int) ->
 def sentence(first: str, other: str, sums: Sums, comparisons: int, per_session: int = 1) -> str:
     """Say which of two bots is better, or how many deals it may take to know."""
     if not sums.count:
-        return f"nothing is known of {first} and {other}: they met in no deal"
-    plus_minus, known = sums.plus_minus(comparisons), sums.count * per_session
+        return f"cannot compare {first} with {other}: they met in no deal"
+    plus_minus, deals = sums.plus_minus(comparisons), sums.count * per_session
     if plus_minus is None:
         least = FEWEST_VALUES * per_session
-        return f"too few deals to compare {first} with {other}: {known}, and it takes {least} at least"
+        return f"too few deals to compare {first} with {other}: {deals}, and it takes {least} at least"
     lead = f"{round(sums.mean, 2) + 0.0:+.2f} ± {plus_minus:.2f} points a deal"
     if not sums.squares and not sums.mean:
-        return f"{first} and {other} are not told apart: equal points in each of {known} deals"
+        return f"{first} and {other} cannot be told apart: equal points in each of {deals} deals"
     if sums.mean > plus_minus:
         return f"{first} is better than {other}: {lead}"
     if sums.mean < -plus_minus:

@@ -48,7 +48,7 @@ class Replayed:
     def __init__(self, record: Mapping[str, Any], seat: int, decision_ms: int = UNLIMITED_MS) -> None:
         self.record: Record = read_record(record)
         if seat not in range(len(self.record.seats)):
-            raise RecordError(None, f"seat {seat}: there are {len(self.record.seats)} seats")
+            raise RecordError(None, f"seat {seat}: must be below {len(self.record.seats)}")
         self.seat = seat
         self._decision_ms = decision_ms
         self._asked_at = _asked_at(record)
@@ -74,13 +74,13 @@ class Replayed:
         """Yield the turns that the seat was asked for, and what it did."""
         deal, view = self.begin(), self.view
         view.deal_begins(deal)
-        known = 0
+        length = 0
         for index, text in enumerate(self.record.actions):
-            action = _read(deal, index, text)
+            action = _parse_at(deal, index, text)
             if action.seat == self.seat and self._was_asked(deal, index):
                 state = deal if action.out_of_turn else _in_turn(deal)
-                view.catch_up(state, known)
-                since, known = known, log_length(state)
+                view.catch_up(state, length)
+                since, length = length, log_length(state)
                 turn = events.Turn(self.info, self.seat, index + 1, state, Encodings())
                 turn.since, turn.time_ms = since, self._decision_ms
                 yield Decision(index + 1, turn, turn_of(view, turn), action.cards)
@@ -100,7 +100,7 @@ def _asked_at(record: Mapping[str, Any]) -> list[bool] | None:
     return None if times is None else [time != "-" for time in times.split()]
 
 
-def _read(deal: Deal, index: int, text: str) -> Any:
+def _parse_at(deal: Deal, index: int, text: str) -> Any:
     try:
         return parse_action(deal.rules, text)
     except ValueError as error:
@@ -152,10 +152,10 @@ class Asking(Protocol):
 def chosen(records: Sequence[DealLine], deal: int | None, where: str) -> DealLine:
     """Return the deal record of this number in its file, from 1. Raise RecordError."""
     if deal is None and len(records) > 1:
-        raise RecordError(None, f"{where}: has {len(records)} deals: say which with --deal")
+        raise RecordError(None, f"{where}: has {len(records)} deals; specify one with --deal")
     number = deal or 1
     if number > len(records):
-        raise RecordError(None, f"{where}: has {len(records)} deals, and no deal {number}")
+        raise RecordError(None, f"{where}: has {len(records)} deals; deal {number} not found")
     return records[number - 1]
 
 
@@ -167,7 +167,7 @@ def own_seat(deal: DealLine, seat: int | None, name: str) -> int:
     named = [at for at, bot in enumerate(seats) if bot.partition("/")[2].rpartition("@")[0] == slug(name)]
     if not named:
         listed = ", ".join(f"{at} {bot}" for at, bot in enumerate(seats))
-        raise RecordError(None, f"no {slug(name)} sits there: say which seat with --seat: {listed}")
+        raise RecordError(None, f"no {slug(name)} sits there; specify a seat with --seat: {listed}")
     return named[0]
 
 
@@ -195,11 +195,11 @@ def rewound(replayed: Replayed, ask: Asking, turn: int | None, remembers: bool) 
     answers = []
     for decision in replayed.decisions():
         answers.append(decision.number)
-        wanted = turn in (None, decision.number)
-        if not wanted and not remembers:
+        reported = turn in (None, decision.number)
+        if not reported and not remembers:
             continue
         answer = ask(decision)
-        if wanted:
+        if reported:
             yield _answered(replayed, decision, answer)
         if decision.number == turn:
             return

@@ -115,8 +115,8 @@ def play_in_room(
         Children(Path(folder)) as bots,
     ):
         for chair, token in zip(chairs, tokens.of, strict=True):
-            given = {"ARENA_TOKEN": token, "ARENA_REFEREE": address, "ARENA_BOT_LOG": "off"}
-            bots.start(chair.program.name, chair.program.command, given)
+            variables = {"ARENA_TOKEN": token, "ARENA_REFEREE": address, "ARENA_BOT_LOG": "off"}
+            bots.start(chair.program.name, chair.program.command, variables)
         _await(chairs, notes, bots, wait)
         table = 0
         while some := sorted(islice(sessions, AT_ONCE), key=_line_up):

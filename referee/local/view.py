@@ -33,14 +33,14 @@ class LocalView(SessionView):
         """Take in the start of a deal."""
         hands = begun(deal)
         counts = [hand.bit_count() for hand in hands]
-        shown = deal.rules.joined(deal.undealt) if deal.rules.ruleset.leftover_shown else 0
+        leftover = deal.rules.joined(deal.undealt) if deal.rules.ruleset.leftover_shown else 0
         self.begin(
             deal.number,
             hands[self.seat],
             counts,
             dealer=deal.dealer,
             clockwise=deal.step > 0,
-            shown=shown,
+            shown=leftover,
         )
 
     def catch_up(self, deal: Deal, since: int) -> None:
@@ -72,10 +72,14 @@ def _whole_log(deal: Deal) -> Iterator[Entry | Given]:
 @lru_cache(maxsize=256)
 def _steps(rules: Rules, seat: int) -> Memo[Entry | Given, Step]:
     """Return a cache of the steps of deals as a seat may see them."""
-    return Memo(lambda entry: _given(rules, seat, entry) if len(entry) == 3 else _done(rules, seat, entry))
+    return Memo(
+        lambda entry: (
+            _exchange_step(rules, seat, entry) if len(entry) == 3 else _action_step(rules, seat, entry)
+        )
+    )
 
 
-def _done(rules: Rules, seat: int, entry: Entry) -> Step:
+def _action_step(rules: Rules, seat: int, entry: Entry) -> Step:
     """Return an action as a seat sees it: what others drew is hidden from it."""
     actor, played, drawn, out_of_turn = entry
     number = drawn.bit_count()
@@ -93,9 +97,9 @@ def _done(rules: Rules, seat: int, entry: Entry) -> Step:
     )
 
 
-def _given(rules: Rules, seat: int, given: Given) -> Step:
+def _exchange_step(rules: Rules, seat: int, gift: Given) -> Step:
     """Return a step of an exchange as a seat sees it: the card only if it gives or takes it."""
-    giver, taker, card = given
+    giver, taker, card = gift
     seen = card if seat in (giver, taker) else 0
     return Step(
         changed=1 << giver | 1 << taker,

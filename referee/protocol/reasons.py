@@ -179,7 +179,7 @@ class Unreadable:
     """Stands for a message that is not of the kind that the call takes."""
 
     def __init__(self, kind: str, size: int) -> None:
-        self.reason = f"{size} bytes that are no {kind}"
+        self.reason = f"{size} bytes that are not a valid {kind}"
 
 
 def reader(kind: type[_Request]) -> Callable[[bytes], _Request | Unreadable]:

@@ -185,7 +185,7 @@ def test_games_when_shown_then_a_line_tells_how_each_deal_went(world: World, are
     last = deals[-1]
     assert whole.startswith(f"{MINE}@1 in {last.session_id}, seat {last.seat}: {last.points:+d}\n")
     assert last.record["hands"][0] in whole
-    assert arena("bot", "games", MINE, "--session", "cup/9").out == "no such deals\n"
+    assert arena("bot", "games", MINE, "--session", "cup/9").out == "no matching deals\n"
     assert arena("bot", "games", MINE, "--session", "cup/9", "--json").out == ""
     assert_one_line(arena("bot", "games", "nobody/here"), 1, "no bot 'nobody/here'")
 
@@ -209,7 +209,7 @@ def test_games_when_an_author_asks_a_referee_then_they_are_those_of_its_bot_alon
             list(client.read_deals(address, token, DealQuery("owner-1/bot-1")))
         with pytest.raises(LogQueryError, match="session: "):
             list(client.read_deals(address, token, DealQuery(MINE, session="cup/x")))
-        assert arena("bot", "log", MINE, *far).out == "no such entries\n"
+        assert arena("bot", "log", MINE, *far).out == "no matching entries\n"
         assert_one_line(arena("bot", "games", MINE, "--referee", address), 2, "--token", "ARENA_TOKEN")
         missing = arena("bot", "games", MINE, "--referee", address, "--token-file", tmp_path / "none")
         assert_one_line(missing, 2, "--token-file", "cannot read", "No such file")

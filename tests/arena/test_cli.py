@@ -273,7 +273,7 @@ def test_load_bot_of_a_file_without_a_bot_says_why(tmp_path: Path, text: str, re
 
 
 def test_run_of_a_missing_file_is_one_line(arena: Arena) -> None:
-    assert_one_line(arena("bot", "run", "missing.py", "--token", "x"), 1, "missing.py", "no such file")
+    assert_one_line(arena("bot", "run", "missing.py", "--token", "x"), 1, "missing.py", "file does not exist")
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     log = tmp_path / "none" / "bot.log"
     assert_one_line(arena("bot", "check", "ann/greedy", "--log", log, *GREEDY), 2, "--log", str(log))
     absent = arena("bot", "check", "ann/greedy", "--", "/nowhere/bot")
-    assert_one_line(absent, 2, "COMMAND", "there is no program '/nowhere/bot'")
+    assert_one_line(absent, 2, "COMMAND", "program '/nowhere/bot' not found")
     script = tmp_path / "bot.sh"
     script.touch()
     refused = arena("bot", "check", "ann/greedy", "--", script)

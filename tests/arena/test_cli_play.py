@@ -183,7 +183,7 @@ def test_play_when_a_bots_code_fails_then_its_own_calls_are_shown_once(
     ("arguments", "status", "words"),
     [
         (["gredy"], 1, ["gredy: is not a sample bot, Python file or program; did you mean 'greedy'?"]),
-        (["nowhere.py", "greedy"], 1, ["nowhere.py: no such file"]),
+        (["nowhere.py", "greedy"], 1, ["nowhere.py: file does not exist"]),
         (["greedy", "--ruleset", "chines"], 1, ["chines"]),
         (["greedy", "--deals", "0"], 2, ["--deals"]),
         (["greedy", "--deals", "many"], 2, ["--deals"]),
@@ -370,8 +370,8 @@ def test_rewind_of_saved_deals_when_the_bot_is_the_same_or_another_then_it_is_to
     assert there.json["answers"] == same["answers"]
     leaving = arena(*asked, "--all", "--", sys.executable, "-c", "print('no memory')")
     assert_one_line(leaving, 1, "ended with status 0; its last line: no memory")
-    assert_one_line(arena(*asked, mine), 2, "--turn", "say which turn, or --all")
-    assert_one_line(arena("bot", "rewind", saved, "--all", "greedy"), 1, "say which with --deal")
+    assert_one_line(arena(*asked, mine), 2, "--turn", "specify a turn, or --all")
+    assert_one_line(arena("bot", "rewind", saved, "--all", "greedy"), 1, "specify one with --deal")
     explain = ("bot", "explain", saved, "--deal", 1, "--seat", same["seat"], "--seconds", 0.1)
     priced = arena(*explain, "--json").json
     assert priced["seat"] == same["seat"]

@@ -372,7 +372,7 @@ def test_command_shows_the_log_to_the_author_alone(
     arena: Arena, storage: Storage, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = known["ann/a@2"]
-    assert arena("bot", "log", "ann/a", "--token", token).out == "no such entries\n"
+    assert arena("bot", "log", "ann/a", "--token", token).out == "no matching entries\n"
     keep(storage, FAULT, notice(1, "later"), notice(3, "of another"))
     shown = arena("bot", "log", "ann/a", "--token", token)
     assert "fault illegal  cup/1/2/3\n" in shown.out

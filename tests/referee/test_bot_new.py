@@ -106,7 +106,7 @@ def test_new_bot_when_its_language_is_unknown_then_protocol_and_check_are_named(
 ) -> None:
     assert run(["bot", "new", str(tmp_path / "bot"), "--language", "COBOL"]) == 2
     told = capsys.readouterr().err
-    assert "there is no starter in 'COBOL', only in python, cpp, go, java, rust, typescript; " in told
+    assert "no starter for 'COBOL', only for python, cpp, go, java, rust, typescript; " in told
     assert "docs/protocol.md" in told
     assert "arena bot check" in told
     assert not (tmp_path / "bot").exists()

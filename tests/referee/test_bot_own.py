@@ -17,7 +17,7 @@ async def test_log_when_a_referee_is_asked_then_it_tells_or_says_why_not(
         monkeypatch.setenv("ARENA_REFEREE", f"{address}, 127.0.0.1:1")
         await asyncio.to_thread(botlog.log_, "owner/bot1", "bot-1")
         await asyncio.to_thread(botlog.games, "owner/bot1", token="bot-1")
-    assert capsys.readouterr().out == "no such entries\nno such deals\n"
+    assert capsys.readouterr().out == "no matching entries\nno matching deals\n"
 
 
 @pytest.mark.parametrize("command", ["log", "games"])

@@ -16,7 +16,7 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (streams.WrongToken, "HELLO-01", "expected the token in the metadata as it was given"),
     (streams.NoToken, "HELLO-01", 'expected "authorization: Bearer …" in the metadata of the call'),
     (streams.WrongVersion, "HELLO-01", "expected a hello with protocol_version 1; got 2"),
-    (streams.Babbler, "HELLO-01", "bytes that are no PlayRequest: ff ff ff ff"),
+    (streams.Babbler, "HELLO-01", "bytes, no valid PlayRequest: ff ff ff ff"),
     (streams.Hasty, "HELLO-02", "expected nothing between the hello and the welcome; got a pong"),
     (streams.Nameless, "HELLO-03", "expected the hello's sdk to name the client library"),
     (streams.Doubled, "HELLO-04", "expected one stream; the bot opened 1 more"),

@@ -172,7 +172,7 @@ async def test_message_when_garbage_comes_in_mid_stream_then_the_stream_ends_and
                 if flags & hostile.END_STREAM and journal.of(4, EntryKind.LOST):
                     break
     (entry,) = journal.of(4, EntryKind.LOST)
-    assert (entry.code, entry.text) == ("message_unreadable", "20 bytes that are no PlayRequest")
+    assert (entry.code, entry.text) == ("message_unreadable", "20 bytes that are not a valid PlayRequest")
 
 
 async def test_run_match_when_its_ruleset_is_nested_too_deeply_then_it_is_refused(

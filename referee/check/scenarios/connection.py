@@ -228,7 +228,7 @@ async def closing(desk: Desk) -> None:
 @group(
     "CONN-11",
     "Comes back after an outage",
-    "Nobody listens for a second, and then the referee is there again.",
+    "The referee refuses connections for a second, then accepts them again.",
     seconds=20,
     after=("CONN-01",),
 )
@@ -343,7 +343,7 @@ async def retry_delay(desk: Desk) -> None:
 @group(
     "CONN-18",
     "Works with one address alone",
-    "The welcome lists a second referee that nobody can reach: it plays here, on one stream.",
+    "The welcome lists a second referee that cannot be reached; the bot plays here, on one stream.",
     seconds=20,
     after=("CONN-01",),
 )

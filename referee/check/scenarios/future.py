@@ -41,7 +41,7 @@ def later_kinds(response: bots_pb2.PlayResponse) -> None:
 async def unknown_events(desk: Desk) -> None:
     async def deliver(response: bots_pb2.PlayResponse) -> None:
         alone = bots_pb2.PlayResponse(events=[unknown_event()])
-        mixed = [event for known in response.events for event in (unknown_event(), known)]
+        mixed = [event for known_event in response.events for event in (unknown_event(), known_event)]
         desk.send(alone, bots_pb2.PlayResponse(events=[*mixed, unknown_event()]), alone)
 
     await desk.play([desk.session(small(), 0), desk.session(small(), 1)], deliver=deliver)

@@ -5,7 +5,7 @@ import asyncio
 from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
-from referee.check.wording import shown
+from referee.check.wording import describe_request
 
 group = Group()
 
@@ -23,7 +23,7 @@ async def opens(desk: Desk) -> None:
 @group("HELLO-02", "Waits for the welcome", "Nothing follows the hello while the welcome is withheld.")
 async def waits(desk: Desk) -> None:
     for request in desk.opening[1:]:
-        raise Failed(f"expected nothing between the hello and the welcome; got {shown(request)}")
+        raise Failed(f"expected nothing between the hello and the welcome; got {describe_request(request)}")
 
 
 @group(

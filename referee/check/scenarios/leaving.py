@@ -93,7 +93,7 @@ async def goodbye(desk: Desk) -> None:
 
 @group(
     "END-03",
-    "Leaves while nobody answers",
+    "Leaves while no referee answers",
     "At SIGTERM between two attempts to connect, its process ends.",
     seconds=25,
     needs="command",
@@ -235,6 +235,6 @@ async def finishes(desk: Desk) -> None:
         if request.HasField("capacity"):
             capacity = request.capacity.max_sessions
     if capacity != 0:
-        raise Warned("expected a capacity of 0 from a bot that finishes what it has; there was none")
+        raise Warned("expected a capacity of 0 from a bot that finishes what it has; got none")
     if not await process.ended(desk.patience):
         raise Failed(f"expected the process to end after its goodbye; it still ran {desk.patience:g} s later")

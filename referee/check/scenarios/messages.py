@@ -6,7 +6,7 @@ from referee.check.desk import QUIET_SECONDS, Desk
 from referee.check.outcome import Failed
 from referee.check.scenario import Group
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.wording import is_capacity, notice, shown
+from referee.check.wording import describe_request, is_capacity, notice
 from referee.v1 import bots_pb2
 
 group = Group()
@@ -23,7 +23,7 @@ async def answers_once(desk: Desk) -> None:
     for request in desk.take_late():
         list(desk.answers(sessions, request, bots_pb2.PlayResponse()))
         if not request.moves and not is_capacity(request):
-            raise Failed(f"expected no message, as every turn was answered; got {shown(request)}")
+            raise Failed(f"expected no message, as every turn was answered; got {describe_request(request)}")
     if desk.strays:
         raise Failed(f"expected one answer to each turn; got another one for {desk.strays[0]}")
 
@@ -116,7 +116,7 @@ async def no_wait(desk: Desk) -> None:
 @group(
     "MSG-08",
     "Takes an empty message",
-    "A message with nothing in it, and one with an event that says nothing.",
+    "An empty message, and one with an empty event.",
 )
 async def empty(desk: Desk) -> None:
     async def among_nothing(response: bots_pb2.PlayResponse) -> None:

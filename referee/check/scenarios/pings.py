@@ -7,7 +7,7 @@ from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import BotSession
-from referee.check.wording import due, shown
+from referee.check.wording import describe_request, due
 from referee.v1 import bots_pb2
 
 group = Group()
@@ -28,7 +28,7 @@ async def pongs(desk: Desk, ids: list[int]) -> None:
         while not request.HasField("pong"):
             request = await desk.hear(f"a pong with id {number}")
         if request.pong.id != number:
-            raise Failed(f"expected a pong with id {number}; got {shown(request)}")
+            raise Failed(f"expected a pong with id {number}; got {describe_request(request)}")
 
 
 async def answer_all(desk: Desk, sessions: list[BotSession]) -> list[int]:

@@ -276,7 +276,7 @@ def test_file_when_it_calls_main_itself_then_the_bot_is_what_that_is_given(tmp_p
     ("given", "why"),
     [
         ("gredy", "gredy: is not a sample bot, Python file or program; did you mean 'greedy'?"),
-        ("nowhere.py", "nowhere.py: no such file"),
+        ("nowhere.py", "nowhere.py: file does not exist"),
         (
             "/nowhere/bot --fast",
             "/nowhere/bot --fast: is not a sample bot, Python file or program; the sample bots are",

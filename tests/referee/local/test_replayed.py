@@ -102,7 +102,7 @@ def test_own_seat_is_the_given_one_or_that_of_the_line_or_where_the_bots_name_is
     assert own_seat(DealLine(1, record, 2), None, "my_bot") == 2
     assert own_seat(DealLine(1, record, 2), 0, "my_bot") == 0
     with pytest.raises(
-        RecordError, match="no other sits there: say which seat with --seat: 0 local/greedy@1, 1"
+        RecordError, match="no other sits there; specify a seat with --seat: 0 local/greedy@1, 1"
     ):
         own_seat(DealLine(1, record, None), None, "other")
 
@@ -146,8 +146,8 @@ def test_file_when_its_lines_are_those_of_a_bot_or_an_export_then_deals_are_foun
     assert found == [DealLine(2, deal, None), DealLine(3, deal, 2)]
     assert chosen(found, 2, "it").seat == 2
     for number, why in (
-        (None, "it: has 2 deals: say which with --deal"),
-        (3, "it: has 2 deals, and no deal 3"),
+        (None, "it: has 2 deals; specify one with --deal"),
+        (3, "it: has 2 deals; deal 3 not found"),
     ):
         with pytest.raises(RecordError, match=why):
             chosen(found, number, "it")

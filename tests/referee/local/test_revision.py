@@ -64,8 +64,8 @@ def test_bot_when_it_is_named_with_a_revision_then_it_is_what_it_was_with_what_i
 @pytest.mark.parametrize(
     ("file", "name", "why"),
     [
-        ("bots/my_bot.py", "v9", "my_bot.py@v9: there is no revision 'v9'"),
-        ("bots/my_bot.py", "--all", "my_bot.py@--all: there is no revision '--all'"),
+        ("bots/my_bot.py", "v9", "my_bot.py@v9: revision 'v9' not found"),
+        ("bots/my_bot.py", "--all", "my_bot.py@--all: revision '--all' not found"),
         ("new.py", "v1", "new.py@v1: new.py is not in revision v1"),
         ("nowhere/my_bot.py", "v1", "my_bot.py@v1: folder "),
         ("../my_bot.py", "v1", "my_bot.py@v1: not a git repository"),

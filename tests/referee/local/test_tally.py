@@ -147,10 +147,10 @@ def test_plus_minus_when_there_are_more_comparisons_then_it_is_wider() -> None:
             [-2.0, 3.0] * 10,
             "a and b cannot be told apart: +0.50 ± 1.20 points a deal; if that is the difference,",
         ),
-        ([0.0] * 10, "a and b are not told apart: equal points in each of 10 deals"),
+        ([0.0] * 10, "a and b cannot be told apart: equal points in each of 10 deals"),
         ([-1.0, 1.0] * 10, "a and b cannot be told apart: +0.00 ± 0.48 points a deal"),
         ([1.0], "too few deals to compare a with b: 1, and it takes 10 at least"),
-        ([], "nothing is known of a and b: they met in no deal"),
+        ([], "cannot compare a with b: they met in no deal"),
     ],
 )
 def test_sentence_when_values_are_so_then_it_says_what_is_known(values: list[float], said: str) -> None:
