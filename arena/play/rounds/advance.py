@@ -9,7 +9,7 @@ continues from the rows.
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import ScalarSelect, bindparam, literal_column, or_, union_all, update
@@ -36,9 +36,8 @@ from arena.tournaments.roster import list_entrants, present_in
 
 log = logging.getLogger("arena.advance")
 
-Step = Callable[[Storage, int, datetime, int | None], bool]
-"""Takes the step if it is still there to be taken, in the round with an id if it closes one; returns whether
-it did."""
+Step = Callable[[Storage, int, datetime], bool]
+"""Takes the step if it is still there to be taken; returns whether it did."""
 
 
 def advance(
@@ -68,9 +67,9 @@ def advance(
             now_there = _look(tx, tournament_id, round_id, now, at_once, again_after)
         if now_there.step is None:
             break
-        if now_there.step(storage, tournament_id, now, now_there.round_id):
-            closed = closed or now_there.step is close_round
-        elif now_there.step is not close_round:
+        if now_there.step(storage, tournament_id, now):
+            closed = closed or now_there.closes
+        elif not now_there.closes:
             return closed  # somebody else took it, and goes on
     seated = now_there.in_batches and pair_batch(
         storage, tournament_id, now, connected, away=round_id is None
@@ -105,8 +104,8 @@ class _There(NamedTuple):
 
     step: Step | None = None
     """The next step; None if there is none until matches are played, or at all."""
-    round_id: int | None = None
-    """The round to be closed, if that is the step."""
+    closes: bool = False
+    """Whether the step closes a round."""
     in_batches: bool = False
     """Whether its format seats those who are free, in batches."""
     is_due: bool = False
@@ -127,7 +126,7 @@ def _look(
     if row is None or row.state != TournamentState.RUNNING:
         return _There()
     if row.finished is not None:
-        return _There(close_round, row.finished)
+        return _There(partial(close_round, round_id=row.finished), closes=True)
     in_batches = FORMATS[row.format].in_batches
     if row.first is not None:
         # After a match, messages are sent several at a time: those on their way keep the workers busy.
@@ -177,7 +176,7 @@ def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: i
         return True
 
 
-def open_next_round(storage: Storage, tournament_id: int, now: datetime, _: int | None = None) -> bool:
+def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """Open the first of the planned rounds."""
     with storage.write() as tx:
         tournament = lock_running(tx, tournament_id, now)
@@ -189,7 +188,7 @@ def open_next_round(storage: Storage, tournament_id: int, now: datetime, _: int 
         return True
 
 
-def pair_rounds(storage: Storage, tournament_id: int, now: datetime, _: int | None = None) -> bool:
+def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """Plan the next round, or several rounds of a round-robin, or find that there are no more."""
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
@@ -227,7 +226,7 @@ def _rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | No
     return total if total is None else max(total, tournament.paired + more)
 
 
-def finish(storage: Storage, tournament_id: int, now: datetime, _: int | None = None) -> bool:
+def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """End the tournament, all of whose rounds are closed; from here on its seed is public."""
     with storage.write() as tx:
         tournament = lock_running(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
