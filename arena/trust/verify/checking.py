@@ -60,8 +60,7 @@ def _check(
     summary = check_events(lines, report, head)
     ahead.begin(Terms(head.without_entrants, (*report.keys,), report.wanted, references))
     worth = make(lines, report, head, compute_all=references)
-    named = {(each.round or 0, each.table or 0) for each in summary.corrections if each.points}
-    rounds = Rounds(lines, report, head, summary.void, summary.restored, named, worth, ahead.find_right)
+    rounds = Rounds(lines, report, head, summary, worth, ahead.find_right)
     while lines.next_is(RoundPart):
         rounds.check_next()
     _check_end(lines, head, summary, rounds)

@@ -10,6 +10,7 @@ from arena.core.luck import beginning
 from arena.core.parts import MatchPart, RoundPart, SessionLine
 from arena.core.seating import seatings
 from arena.trust.exports.lines import Export
+from arena.trust.verify.events import Summary
 from arena.trust.verify.forfeits import Forfeits, Overruns
 from arena.trust.verify.head import Head
 from arena.trust.verify.references import Beginnings, References
@@ -64,8 +65,7 @@ def check_match(
     head: Head,
     round: RoundPart,
     table: int,
-    void: Mapping[int, int],
-    restored: Sequence[int],
+    summary: Summary,
     references: References,
     find_right: FindRight,
 ) -> CheckedMatch:
@@ -73,9 +73,9 @@ def check_match(
 
     Raise Difference.
 
-    ``void`` has the last void attempt at each session that has any; the next one played it to its end. Its
-    number is one higher, or the first one after a backup was ``restored``. ``references`` checks what the
-    cards were worth; deals that ``find_right`` returns are not checked here.
+    The match removes its void attempts from the ``summary``. The attempt after a session's last one played it
+    to its end: its number is one higher, or the first one after a backup was restored. ``references`` checks
+    what the cards were worth; deals that ``find_right`` returns are not checked here.
     """
     part = lines.take_part(MatchPart)
     lines.same("round", part.round, round.round)
@@ -90,12 +90,13 @@ def check_match(
         raise lines.wrong(f"sessions: the match is done with {len(numbers)} of {most}")
     if round.state != "open" and part.state not in ("done", round.state):
         raise lines.wrong(f"state: is {part.state!r} in a round that is {round.state}")
+    void = summary.void.pop((round.round, table), {})
     seated = seatings(head.part.table_size, most, duplicate=head.part.duplicate)
     for place, session in enumerate(part.sessions):
         _check_session_line(lines, f"sessions.{place}", session, bots)
         lines.same(f"sessions.{place}.seating", session.seating, seated[session.session - 1])
         last = void.get(session.session, 0)
-        if session.attempts - 1 not in (above for above in restored if above > last):
+        if session.attempts - 1 not in (above for above in summary.restored if above > last):
             lines.same(f"sessions.{place}.attempts", session.attempts, last + 1)
     for name in ("points", "faults"):
         sums = [0] * len(bots)

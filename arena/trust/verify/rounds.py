@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from arena.core.duplicate import scores
@@ -10,6 +10,7 @@ from arena.core.elo import START, Share, apply_match, match_weight, shares
 from arena.core.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.core.ranking import MatchOutcome, Results, Total, add_outcome, meetings_of
 from arena.trust.exports.lines import Export
+from arena.trust.verify.events import Summary
 from arena.trust.verify.head import Head
 from arena.trust.verify.matches import CheckedMatch, FindRight, check_match
 from arena.trust.verify.pairings import Pairings
@@ -32,21 +33,16 @@ class Rounds:
         lines: Export,
         report: Report,
         head: Head,
-        void: dict[tuple[int, int], dict[int, int]],
-        restored: Sequence[int],
-        named: Collection[tuple[int, int]],
+        summary: Summary,
         references: References,
         find_right: FindRight,
     ) -> None:
-        """Create a check of rounds; ``void`` has the last void attempts by round and table.
+        """Create a check of rounds; each match removes its void attempts from the ``summary`` of the events.
 
-        Each match removes its own; those left over belong to no match. ``restored`` has the numbers above
-        which attempts began after backups were restored, ``named`` round and table of matches of which points
-        are adjusted. Deals that ``find_right`` returns are right.
+        Those left over belong to no match. Deals that ``find_right`` returns are right.
         """
         self._lines = lines
-        self._void = void
-        self._restored = restored
+        self._summary = summary
         self._references = references
         self._find_right = find_right
         self._report = report
@@ -55,7 +51,7 @@ class Rounds:
         """Ratings after the tournament's own rounds."""
         self._last: dict[str, Where] = {}
         """Where each bot was last rated in this tournament."""
-        self._named = named
+        self._adjusted = {(each.round, each.table) for each in summary.corrections if each.points}
         self.outcomes: list[MatchOutcome] = []
         """How matches ended, as far as that is looked at again: in a knockout, and where points are
         adjusted."""
@@ -89,14 +85,12 @@ class Rounds:
         seated = self._check_pairing(part)
         before = self._pool(part)
         lines.close(part)
-        tables, void, restored = range(1, len(part.tables) + 1), self._void, self._restored
         self._tables[part.round] = len(part.tables)
         matches = [
             check_match(
-                *(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored),
-                *(self._references, self._find_right),
+                lines, report, self._head, part, table, self._summary, self._references, self._find_right
             )
-            for table in tables
+            for table in range(1, len(part.tables) + 1)
         ]
         points = self._scores(matches)
         for entrants, scored, match in zip(seated, points, matches, strict=True):
@@ -113,7 +107,7 @@ class Rounds:
 
     def _add(self, outcome: MatchOutcome) -> None:
         add_outcome(self._totals, outcome)
-        if self._head.format.eliminates or (outcome.round, outcome.table) in self._named:
+        if self._head.format.eliminates or (outcome.round, outcome.table) in self._adjusted:
             self.outcomes.append(outcome)
 
     def check_number(self, stopped: int | None) -> None:
