@@ -182,7 +182,7 @@ def _state(account: AccountInfo) -> str:
 
 
 @app.command()
-@command_of(accounts.list_keys, before=require_server)
+@command_of(accounts.list_keys, first=lambda ctx, _: require_server(ctx))
 def keys(page: Keys) -> None:
     """List your keys for an arena on the network, without the keys themselves."""
     rows = [
@@ -200,7 +200,7 @@ def keys(page: Keys) -> None:
 
 
 @app.command("revoke-key")
-@command_of(accounts.revoke_key, before=require_server, sure="Revoke the key {name}")
+@command_of(accounts.revoke_key, first=lambda ctx, _: require_server(ctx), sure="Revoke the key {name}")
 def revoke_key(_: KeyInfo, name: str) -> None:
     """Revoke a key of yours for an arena on the network, for good."""
     say(f"the key {name} is revoked")

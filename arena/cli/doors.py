@@ -9,7 +9,6 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    Literal,
     ParamSpec,
     TypeVar,
     Union,
@@ -106,17 +105,16 @@ def command_of(
     metavars: Mapping[str, str] = {},
     csv: bool | str = False,
     sure: str = "",
-    before: Callable[[typer.Context], None] = lambda _: None,
-    quick: Callable[[typer.Context, Mapping[str, Any]], Any] = lambda *_: None,
+    first: Callable[[typer.Context, Mapping[str, Any]], Any] = lambda *_: None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of an operation and of a function that shows its answer to people.
 
     Required parameters become arguments, except for ``options``; the others become options, except for
     ``arguments``. ``flags`` and ``metavars`` name them otherwise than the operation does. The function gets
     the answer, and those of the parameters (and ``ctx``) that it has parameters for. With ``csv``, the lines
-    of the answer, or of the field of that name, can be had as comma-separated values. ``sure`` is
-    asked first, with parameters in braces; ``before`` is called first. ``quick`` may return the answer
-    without doing the operation.
+    of the answer, or of the field of that name, can be had as comma-separated values. ``first`` is called
+    with the parameters, and may return the answer without doing the operation. Then ``sure`` is asked, with
+    parameters in braces.
     """
 
     def wrap(show: Callable[..., None]) -> Callable[..., None]:
@@ -126,11 +124,11 @@ def command_of(
             as_json, as_csv = values.pop("as_json"), values.pop("as_csv", False)
             yes = values.pop("yes", False)
             check_form(as_json, as_csv)
-            before(ctx)
             _parse_moments(operation, values, flags)
+            answer = first(ctx, values)
             if sure:
                 confirm(sure.format_map(values), yes)
-            answer = quick(ctx, values) or ask(ctx, operation, **values)
+            answer = answer or ask(ctx, operation, **values)
             if answer is None and as_json:
                 print_json(_named(operation, values))
             elif not print_answer(operation, answer, as_json, as_csv, csv if isinstance(csv, str) else ""):
@@ -217,8 +215,6 @@ def _plain(kind: Any) -> tuple[Any, Interval | None]:
         return kind | None, limits or within
     if origin in (list, tuple):
         return list[_plain(inner[0])[0]], limits  # type: ignore[misc]
-    if origin is Literal:
-        return kind, limits
     return kind, limits
 
 

@@ -29,7 +29,7 @@ NOBODY = "no ratings yet: they appear when the first round of a rated tournament
     flags={"provisional": "--provisional/--settled"},
     metavars={"around": "OWNER/BOT[@VERSION]"},
     csv=True,
-    quick=lambda ctx, values: EMPTY if values == ALL and is_here(ctx) and _is_empty(ctx) else None,
+    first=lambda ctx, values: EMPTY if values == ALL and is_here(ctx) and _is_empty(ctx) else None,
 )
 def leaderboard(page: Leaderboard, ctx: typer.Context) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""

@@ -39,13 +39,13 @@ class Verdict:
     """The first difference, with its line; None if there is none."""
     tournament: str
     entrants: int
-    """How many."""
+    """Number of entrants."""
     rounds: int
-    """How many."""
+    """Number of rounds that were read."""
     matches: int
-    """How many."""
+    """Number of matches that were read."""
     deals: int
-    """How many."""
+    """Number of deals that were read."""
     commitment: str
     beacon: str | None
     """The public value that was mixed into the seed; None if the organiser alone drew it."""
@@ -54,9 +54,9 @@ class Verdict:
     weighed: int
     """Deals of which the export says what their cards were worth."""
     computed: int
-    """How many of these were computed again."""
+    """Number of these that were computed again."""
     left_out: int
-    """How many were to be, and were not, because it takes too long."""
+    """Number of those that were to be computed again, and were not because it takes too long."""
     keys: dict[str, Key]
     """The referees' public keys, with the number of sessions that each has signed."""
     provisional: bool

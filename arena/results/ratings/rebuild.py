@@ -50,13 +50,13 @@ class Rebuilt:
     """Ratings that were computed again."""
 
     pools: int
-    """How many."""
+    """Number of pools."""
     matches: int
     ratings: int
     problem: str | None
     """The first difference between what was built and what is stored; None if there is none."""
     mended: int = 0
-    """How many ratings, sums and tallies were wrong and have been corrected."""
+    """Number of ratings, sums and tallies that were wrong and have been corrected."""
 
     def with_ruleset(self, replay: Replay, ratings: int) -> "Rebuilt":
         """Return this with the figures of one more ruleset, which has ``ratings`` ratings."""
