@@ -159,43 +159,43 @@ class Settings(BaseSettings):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _is_clean(cls, value: object) -> object:
+    def _refuse_control_characters(cls, value: object) -> object:
         if isinstance(value, str | Path) and (wrong := _control_in(str(value))):
             raise ValueError(wrong)
         return value
 
     @field_validator("data")
     @classmethod
-    def _absolute_folder(cls, data: Path) -> Path:
+    def _expand_folder(cls, data: Path) -> Path:
         return _absolute("data", data)
 
     @field_validator(*SECRETS, *TLS_FILES, mode="before")
     @classmethod
-    def _empty_is_none(cls, value: object) -> object:
+    def _none_if_empty(cls, value: object) -> object:
         return None if value == "" else value
 
     @field_validator(*SECRETS)
     @classmethod
-    def _can_be_sent(cls, secret: SecretStr | None) -> SecretStr | None:
+    def _check_secret(cls, secret: SecretStr | None) -> SecretStr | None:
         if secret is not None and (wrong := _wrong_with_secret(secret.get_secret_value())):
             raise ValueError(wrong)
         return secret
 
     @field_validator(*TLS_FILES)
     @classmethod
-    def _absolute_file(cls, file: Path | str | None, info: ValidationInfo) -> Path | str | None:
+    def _expand_file(cls, file: Path | str | None, info: ValidationInfo) -> Path | str | None:
         return _absolute(str(info.field_name), file) if isinstance(file, Path) else file
 
     @field_validator("referees", "referee_ids", "web_proxies", mode="before")
     @classmethod
-    def _split(cls, texts: object) -> object:
+    def _split_list(cls, texts: object) -> object:
         if isinstance(texts, str):
             return tuple(text.strip() for text in texts.split(",") if text.strip())
         return texts
 
     @field_validator("referee_ids")
     @classmethod
-    def _are_ids(cls, ids: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    def _check_ids(cls, ids: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         referees = info.data.get("referees", ids)
         if ids and len(ids) != len(referees):
             raise ValueError(f"{len(ids)} names for {len(referees)} referees")
@@ -208,31 +208,31 @@ class Settings(BaseSettings):
 
     @field_validator("web_listen")
     @classmethod
-    def _is_web_address(cls, address: str) -> str:
+    def _check_web_listen(cls, address: str) -> str:
         return check_address(address) if address else address
 
     @field_validator("web_url")
     @classmethod
-    def _is_web_url(cls, url: str) -> str:
+    def _check_web_url(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://[^\s/'\"]+(/\S*)?", url):
             raise ValueError(f"{url!r} is not an address like https://arena.example")
         return url
 
     @field_validator("listen")
     @classmethod
-    def _is_address(cls, address: str) -> str:
+    def _check_listen(cls, address: str) -> str:
         return check_address(address)
 
     @field_validator("metrics_listen")
     @classmethod
-    def _is_metrics_address(cls, address: str) -> str:
+    def _check_metrics_listen(cls, address: str) -> str:
         if address and check_address(address) and split_address(address)[1] == 0:
             raise ValueError(f"{address}: port 0 means any port, and others have to know which")
         return address
 
     @field_validator("referees")
     @classmethod
-    def _are_addresses(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_referees(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
         for address in map(check_address, addresses):
             if address.rpartition(":")[0] in NO_PLACE:
                 raise ValueError(f"{address} is not an address; set referees to what bots can reach")
@@ -242,17 +242,17 @@ class Settings(BaseSettings):
 
     @field_validator("database_url")
     @classmethod
-    def _is_database(cls, url: str) -> str:
+    def _check_database_url(cls, url: str) -> str:
         return check_database(url)
 
     @field_validator("broker_url")
     @classmethod
-    def _is_broker(cls, url: str) -> str:
+    def _check_broker_url(cls, url: str) -> str:
         return check_broker(url)
 
     @model_validator(mode="before")
     @classmethod
-    def _fill(cls, values: dict[str, object]) -> dict[str, object]:
+    def _fill_in(cls, values: dict[str, object]) -> dict[str, object]:
         values["data"] = values.get("data") or DEFAULT_DATA
         data = _absolute("data", Path(str(values["data"])))
         sqlite = URL.create("sqlite", database=f"{data}/arena.db").render_as_string()
@@ -267,7 +267,7 @@ class Settings(BaseSettings):
         return values
 
     @model_validator(mode="after")
-    def _tls_in_pairs(self) -> Self:
+    def _require_tls_pairs(self) -> Self:
         for name, needs in TLS_NEEDS.items():
             if getattr(self, name) is not None and getattr(self, needs) is None:
                 raise SettingsError(needs, f"not set, and {name} needs it")
