@@ -195,17 +195,17 @@ def make_league(values: Mapping[str, object], folder: Path | None = None) -> Lea
         spec = LeagueSpec.model_validate(dict(values), context=folder)
     except ValidationError as error:
         wording = Wording("a league", table="a table", path=lambda path: path_text(_named(path, values)))
-        problems_found = [
+        by_field: dict[str, Problem] = {}
+        for problem in (
             *problems(error, league_schema(), wording),
             *_shared_fields(values, folder),
             *_between_divisions(values),
-        ]
-        raise SpecError.of(
-            list({problem.field: problem for problem in reversed(problems_found)}.values())[::-1]
-        ) from None
-    problems_found = list(dict.fromkeys([*_divisions(spec), *_tournaments(spec)])) or list(_owners(spec))
-    if problems_found:
-        raise SpecError.of(problems_found)
+        ):
+            by_field.setdefault(problem.field, problem)
+        raise SpecError.of([*by_field.values()]) from None
+    wrong = [*dict.fromkeys([*_divisions(spec), *_tournaments(spec)])] or [*_owners(spec)]
+    if wrong:
+        raise SpecError.of(wrong)
     return spec
 
 

@@ -178,7 +178,9 @@ def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = (
     for number, line in lines.items():
         of_name = by_name[line.tournament]
         report = next((each for each in of_name if each.commitment == line.commitment), of_name[0])
-        _compare(comparison, f"line {number}: session {line.session}", line, report, summary)
+        where = f"line {number}: session {line.session}"
+        problems_here = _compare(comparison, where, line, report, summary)
+        comparison.problems += [f"{where}: {problem}" for problem in problems_here]
     for of_name in by_name.values():
         comparison.problems += _others_of_that_name(of_name, lines.values())
         for report in of_name:
@@ -197,25 +199,27 @@ def _others_of_that_name(reports: Sequence[Report], lines: Iterable[LogLine]) ->
             )
 
 
-def _compare(comparison: Comparison, where: str, line: LogLine, report: Report, summary: _LogSummary) -> None:
+def _compare(
+    comparison: Comparison, where: str, line: LogLine, report: Report, summary: _LogSummary
+) -> Iterable[str]:
+    """Return the problems of a line; remarks, and a session that is the same, are added to the comparison."""
     played = report.sessions.get(line.session)
     if reason := _untrue(line):
-        problems = [reason]
-    elif line.commitment != report.commitment and _was_locked_again(line, report, summary):
+        return [reason]
+    if line.commitment != report.commitment:
+        if not _was_locked_again(line, report, summary):
+            return [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
         comparison.remarks.append(f"{where}: is not in the export: the arena went back, and locked it again")
-        problems = []
-    elif line.commitment != report.commitment:
-        problems = [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
-    elif played is None or (line.bot not in played.seats and _is_undone(line, report, played, summary)):
-        problems = list(_missing(comparison, where, line, report, summary))
-    elif line.attempt > played.attempt:
-        problems = [f"attempt: the bot was in attempt {line.attempt}, the export has {played.attempt}"]
-    elif line.signed is not None and line.attempt == played.attempt:
-        problems = [*_differences(line, line.signed, played, report), *_other_faults(line, played)]
-        comparison.same += not problems
-    else:
-        problems = list(_compare_part(comparison, where, line, played, summary))
-    comparison.problems += [f"{where}: {problem}" for problem in problems]
+        return []
+    if played is None or (line.bot not in played.seats and _is_undone(line, report, played, summary)):
+        return _missing(comparison, where, line, report, summary)
+    if line.attempt > played.attempt:
+        return [f"attempt: the bot was in attempt {line.attempt}, the export has {played.attempt}"]
+    if line.signed is None or line.attempt < played.attempt:
+        return _compare_part(comparison, where, line, played, summary)
+    problems = [*_differences(line, line.signed, played, report), *_other_faults(line, played)]
+    comparison.same += not problems
+    return problems
 
 
 def _untrue(line: LogLine) -> str | None:
