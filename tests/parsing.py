@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.cli.app import arena_group
-from referee.cli.later import Elsewhere
+from referee.cli.later import MissingCommand
 
 ELSEWHERE = "comes with the whole arena"
 PLACEHOLDERS = ("…", "X")
@@ -39,7 +39,7 @@ def problem(words: list[str]) -> str:
         found = command.get_command(None, words[0])
         if found is None:
             return f"there is no command {words[0]}"
-        if isinstance(found, Elsewhere):
+        if isinstance(found, MissingCommand):
             return ELSEWHERE
         words, command = words[1:], getattr(found, "real", found)
 

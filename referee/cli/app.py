@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import INTERRUPTED
-from referee.cli.later import ELSEWHERE, Elsewhere, Later, OnlyInArena, Whole
+from referee.cli.later import ARENA_COMMANDS, Later, MissingCommand, OnlyInArena, Whole
 from referee.errors import ShownError
 from referee.reading.plain import plain
 
@@ -112,7 +112,7 @@ def whole() -> Whole:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{ARENA}.".startswith(f"{error.name}."):
             raise
-        hidden = (Elsewhere(name) for name in ELSEWHERE)
+        hidden = (MissingCommand(name) for name in ARENA_COMMANDS)
         return Whole(app, (*COMMANDS, *hidden))
     return commands
 

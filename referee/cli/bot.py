@@ -1,6 +1,6 @@
 """The commands of ``arena bot``: running a bot loads nothing but the SDK."""
 
-from referee.cli.later import ELSEWHERE_OF_BOT, Elsewhere, Group, Later
+from referee.cli.later import ARENA_BOT_COMMANDS, Group, Later, MissingCommand
 
 COMMANDS = (
     Later(
@@ -39,5 +39,6 @@ COMMANDS = (
 """In the order of the help; their texts are the first paragraphs of the commands' own help."""
 
 app = Group(
-    "Write, check and run bots, and read what they did.", (*COMMANDS, *map(Elsewhere, ELSEWHERE_OF_BOT))
+    "Write, check and run bots, and read what they did.",
+    (*COMMANDS, *map(MissingCommand, ARENA_BOT_COMMANDS)),
 )

@@ -1,4 +1,4 @@
-"""Commands that are loaded only when they are called, so that none pays for another, or that are not here."""
+"""Commands that are loaded only when they are called, so that none slows another, or are not installed."""
 
 from functools import cached_property
 from importlib import import_module
@@ -11,7 +11,7 @@ from typer.main import get_command, get_group
 from referee.cli import command_is_loaded
 from referee.errors import RefereeError
 
-ELSEWHERE = (
+ARENA_COMMANDS = (
     "account",
     "audit",
     "backup",
@@ -41,7 +41,7 @@ ELSEWHERE = (
 )
 """Commands that only the whole arena has."""
 
-ELSEWHERE_OF_BOT = (
+ARENA_BOT_COMMANDS = (
     "describe",
     "faults",
     "history",
@@ -67,7 +67,7 @@ class OnlyInArena(RefereeError):
         )
 
 
-class Elsewhere(TyperCommand):
+class MissingCommand(TyperCommand):
     """A command that says where to get it; the help does not list it."""
 
     def __init__(self, name: str) -> None:

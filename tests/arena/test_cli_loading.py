@@ -14,7 +14,7 @@ from arena.cli.commands import COMMANDS
 from arena.host.settings import Settings
 from referee.cli import app as light
 from referee.cli import bot as light_bot
-from referee.cli.later import ELSEWHERE, ELSEWHERE_OF_BOT, Later
+from referee.cli.later import ARENA_BOT_COMMANDS, ARENA_COMMANDS, Later
 from tests.arena.world import World
 from tests.tied import tied
 
@@ -125,7 +125,7 @@ def test_command_when_it_runs_then_garbage_is_collected_except_in_what_was_loade
 
 @pytest.mark.parametrize(
     ("here", "elsewhere", "all_"),
-    [(light.COMMANDS, ELSEWHERE, COMMANDS), (light_bot.COMMANDS, ELSEWHERE_OF_BOT, bot.COMMANDS)],
+    [(light.COMMANDS, ARENA_COMMANDS, COMMANDS), (light_bot.COMMANDS, ARENA_BOT_COMMANDS, bot.COMMANDS)],
     ids=["arena", "bot"],
 )
 def test_commands_of_a_light_installation_with_those_that_it_names_are_all_there_are(
