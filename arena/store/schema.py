@@ -5,6 +5,8 @@ needs. The revision alone says too little: a database whose tables were changed 
 """
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -144,14 +146,37 @@ def find_problem(connection: Connection) -> Problem | None:
 
 
 def _difference(there: frozenset[str]) -> Problem | None:
-    """Return what a schema lacks, or requires beyond that of this version; more indexes do no harm."""
+    """Return what a schema lacks, or requires beyond that of this version; more indexes do no harm.
+
+    Nor do unique ones of columns with a key among them, as PostgreSQL has while it rebuilds that key's.
+    """
     for line in sorted(needed() - there):
         return Problem(f"its schema is not that of {HEAD}: it lacks {line}", REPAIR)
     tables = set(map(_table, needed()))
     for line in sorted(there - needed()):
-        if _table(line) in tables and any(word in line for word in (" required", " unique ")):
+        is_unique = " unique " in line and not any(key <= _indexed(line) for key in _keys()[_table(line)])
+        if _table(line) in tables and (" required" in line or is_unique):
             return Problem(f"its schema is not that of {HEAD}: it also has {line}", REPAIR)
     return None
+
+
+@cache
+def _keys() -> Mapping[str, Sequence[frozenset[str]]]:
+    """Return the columns of primary keys and unique indexes of this version, by table."""
+    keys: dict[str, list[frozenset[str]]] = defaultdict(list)
+    primary: dict[str, set[str]] = defaultdict(set)
+    for line in needed():
+        if line.endswith(" unique index"):
+            keys[_table(line)].append(_indexed(line))
+        elif " key " in line:
+            primary[_table(line)].add(re.split("[. ]", line)[1])
+    for table, columns in primary.items():
+        keys[table].append(frozenset(columns))
+    return keys
+
+
+def _indexed(line: str) -> frozenset[str]:
+    return frozenset(line[line.index("(") + 1 : line.index(")")].split(", "))
 
 
 def _table(line: str) -> str:

@@ -68,6 +68,9 @@ def test_database_when_it_was_changed_by_hand_then_what_it_lacks_is_said(empty: 
         ("CREATE INDEX own ON seats (points)", None),
         ("CREATE TABLE notes (id INTEGER NOT NULL)", None),
         ("CREATE UNIQUE INDEX own ON seats (points)", "it also has seats (points) unique index"),
+        ("CREATE UNIQUE INDEX own ON seats (id)", None),
+        ("CREATE UNIQUE INDEX own ON rounds (number, tournament_id, id)", None),
+        ("CREATE UNIQUE INDEX own ON meetings (sums_id)", "it also has meetings (sums_id) unique index"),
         ("ALTER TABLE seats ADD COLUMN more VARCHAR", None),
         (
             "ALTER TABLE seats ADD COLUMN more VARCHAR DEFAULT '' NOT NULL",
