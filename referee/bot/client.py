@@ -70,7 +70,7 @@ class BotClient:
         self._story = Story()
         self._metadata = (("authorization", f"Bearer {token}"),)
         self._max_sessions = max_sessions
-        self._given: Sequence[str] = ()
+        self._addresses: Sequence[str] = ()
         self._listed: Sequence[bots_pb2.Referee] = ()
         """The referees of the arena, as listed in the last welcome."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -103,7 +103,7 @@ class BotClient:
         Raise ConnectionRefused if a referee refuses the bot, and BotFailed if a strict bot fails.
         """
         load_ruleset(DEFAULT)  # load the code that reads rulesets now, not while a clock runs
-        self._given, self._thinker = addresses, thinker
+        self._addresses, self._thinker = addresses, thinker
         summing_up = asyncio.create_task(self._sum_up())
         try:
             async with asyncio.TaskGroup() as self._group:
@@ -217,7 +217,7 @@ class BotClient:
                 backoff = _Backoff()
             if self._note(address, stream, failure) and failure is not None:
                 await self._explain(address, failure.text)
-            heard_of = stream.welcome is None and address not in self._given and address in self._failed
+            heard_of = stream.welcome is None and address not in self._addresses and address in self._failed
             await asyncio.sleep(backoff.draw(_least_wait(stream, failure), patient=heard_of))
 
     async def _attempt(self, address: str) -> tuple[Stream, Failure | None]:

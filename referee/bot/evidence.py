@@ -62,7 +62,7 @@ class Evidence:
         if self._digest is None:
             return
         try:
-            self._digest = add_deal(self._digest, _shown(view, ended))
+            self._digest = add_deal(self._digest, _public_deal(view, ended))
         except Exception:  # whatever it is, the bot plays on
             log.exception("session %s: what the bot saw cannot be kept", view.session_id)
             self._digest = None
@@ -135,7 +135,7 @@ class Evidence:
         )
 
 
-def _shown(view: SessionView, ended: Any) -> str:
+def _public_deal(view: SessionView, ended: Any) -> str:
     """Return a deal as all seats were shown it."""
     cards = hand_text(view.rules)
     text = DealText(

@@ -152,17 +152,17 @@ def tls_of_environment() -> ClientTls | None:
     Their files are read again for a new connection once they have changed. If they are wrong, exit with a
     line that says why.
     """
-    given = [variable for variable in _OWN if os.environ.get(variable)]
+    variables = [variable for variable in _OWN if os.environ.get(variable)]
     if not os.environ.get("ARENA_TLS_CA"):
-        if given:
-            sys.exit(f"ARENA_TLS_CA: not set, though {given[0]} is; without it there is no TLS")
+        if variables:
+            sys.exit(f"ARENA_TLS_CA: not set, though {variables[0]} is; TLS needs it")
         return None
-    if len(given) == 1:
-        sys.exit(f"{' and '.join(_OWN)}: only {given[0]} is set")
+    if len(variables) == 1:
+        sys.exit(f"{' and '.join(_OWN)}: only {variables[0]} is set")
     if os.environ["ARENA_TLS_CA"] != "system":
-        given.append("ARENA_TLS_CA")
+        variables.append("ARENA_TLS_CA")
     try:
-        return from_files([Path(os.environ[variable]) for variable in given], _read_tls)
+        return from_files([Path(os.environ[variable]) for variable in variables], _read_tls)
     except ValueError as error:
         sys.exit(str(error))
 

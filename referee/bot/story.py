@@ -87,10 +87,10 @@ class Story:
     def _tell(self, level: int, text: Callable[[], str], **counts: int) -> None:
         with self._lock:
             self._lines += 1
-            told = self._lines <= MOST_LINES
-            if not told:
+            fits = self._lines <= MOST_LINES
+            if not fits:
                 self._untold.update(counts)
-        if told and log.isEnabledFor(level):
+        if fits and log.isEnabledFor(level):
             log.log(level, "%s", text())
 
 

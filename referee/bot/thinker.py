@@ -123,19 +123,19 @@ class HomeThinker(Thinker):
         self._together = self._move_in = self._slow = False
         """Whether the loop runs in the bot's thread, whether it should run there next, and whether the last
         answer was slow."""
-        self._quick, self._wanted = 0, QUICK_ANSWERS
+        self._quick, self._enough_quick = 0, QUICK_ANSWERS
         """How many quick answers came in a row, and how many of them bring the loop in."""
 
     def do(self, work: Callable[[], None], then: Callable[[], None]) -> bool:
         """Let the thread do some work; do it at once if the event loop runs in that thread."""
         if not self._together:
             done = super().do(work, then)
-            if self._quick >= self._wanted and not self._busy and not self._apart:
+            if self._quick >= self._enough_quick and not self._busy and not self._apart:
                 self._move()
             return done
         self._think(work)
         if self._slow:
-            self._wanted *= 2
+            self._enough_quick *= 2
             self._move()
         return True
 

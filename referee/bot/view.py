@@ -66,8 +66,8 @@ def seen_position(
     an exchange, ``shown`` the mask of leftover cards that everybody saw a seat take.
     """
     sizes = _sizes(counts, happened)
-    known = _told(rules, seat, sizes, gifts, shown)
-    known[seat] = _own(rules, seat, hand, happened)
+    masks = _masks_at_start(rules, seat, sizes, gifts, shown)
+    masks[seat] = _own(rules, seat, hand, happened)
     by_lowest = (by_lowest or rules.ruleset.lead == "lowest") and rules.ruleset.first_lead != "random"
     leader = happened[0].seat if happened else seat
     stock, bans = rules.ruleset.leftover == "stock", rules.ruleset.last_top_card == "cannot_win"
@@ -79,7 +79,7 @@ def seen_position(
         step=step,
         dealer=dealer,
         leader=leader,
-        hands=[(mask, size - rules.count(mask)) for mask, size in zip(known, sizes, strict=True)],
+        hands=[(mask, size - rules.count(mask)) for mask, size in zip(masks, sizes, strict=True)],
         actions=[(action.seat, action.played, action.out_of_turn) for action in happened],
         include=include,
         # Of another leader that draws cards, one cannot tell which of those played it held by then.
@@ -109,21 +109,23 @@ def _own(rules: Rules, seat: int, hand: int, happened: Sequence[Happened]) -> in
     return hand
 
 
-def _told(rules: Rules, seat: int, sizes: Sequence[int], gifts: Sequence[Gift], shown: int) -> list[int]:
+def _masks_at_start(
+    rules: Rules, seat: int, sizes: Sequence[int], gifts: Sequence[Gift], shown: int
+) -> list[int]:
     """Return, by seat, the mask of the cards that ``seat`` knows it to have held when play began."""
-    known = [0] * len(sizes)
+    masks = [0] * len(sizes)
     parties = {gift.giver for gift in gifts}
     taker = sizes.index(max(sizes))  # who took the cards left over has more than the others
     if shown and (taker not in parties or seat in parties):
-        known[taker] = shown
+        masks[taker] = shown
     for giver, other, card in gifts:
-        known[giver] = rules.remove(known[giver], card & known[giver])
-        known[other] = rules.add(known[other], card)
-    return known
+        masks[giver] = rules.remove(masks[giver], card & masks[giver])
+        masks[other] = rules.add(masks[other], card)
+    return masks
 
 
-def _exchange(given: Gift, returned: Gift) -> Exchange:
-    return Exchange(given.giver, given.taker, given.card, returned.card)
+def _exchange(gift: Gift, returned: Gift) -> Exchange:
+    return Exchange(gift.giver, gift.taker, gift.card, returned.card)
 
 
 def _lowest(rules: Rules, mask: int) -> int:
@@ -205,14 +207,14 @@ def _step(rules: Rules, encoded: bytes) -> Step:
         drawn=numbers.mask(action.drawn_cards),
         taker=action.partner if exchange else -1,
         action=Action(action.seat, kind, cards, action.drawn),
-        text="" if exchange else _shown(action.seat, kind, text, action.drawn),
+        text="" if exchange else _action_text(action.seat, kind, text, action.drawn),
     )
 
 
 _text_of = attrgetter("text")
 
 
-def _shown(seat: int, kind: str, cards: str, drawn: int) -> str:
+def _action_text(seat: int, kind: str, cards: str, drawn: int) -> str:
     """Return an action in the form of ``referee.records.results``."""
     if cards:
         return f"{seat}{'!' if kind == 'bomb' else ':'}{cards}"

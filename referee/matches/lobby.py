@@ -93,8 +93,8 @@ class Lobby:
 
         A second call for a stream has no effect.
         """
-        wanted = left or (connection.closing is not None and connection.closing.code is not CloseCode.LOST)
-        if self.connections.remove(connection, now, broken=not wanted):
+        orderly = left or (connection.closing is not None and connection.closing.code is not CloseCode.LOST)
+        if self.connections.remove(connection, now, broken=not orderly):
             for seat in list(self.connections.seats(connection.identity.version_id).values()):
                 self._tables.guarded(seat.table, seat.table.detach, seat.index, now)
             self._tables.unsettle()

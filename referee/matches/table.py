@@ -42,9 +42,31 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_most_credit", "_opening",
-        "_records_sent", "_send", "_shown", "_times", "_why", "bank_ms", "deals_digest", "end", "events",
-        "expected", "forfeits", "info", "over", "records", "seats", "session", "signed", "watched",
+        "_deal",
+        "_deal_faults",
+        "_encodings",
+        "_has_bank",
+        "_limit_ms",
+        "_most_credit",
+        "_next_step",
+        "_opening",
+        "_records_sent",
+        "_send",
+        "_times",
+        "_why",
+        "bank_ms",
+        "deals_digest",
+        "end",
+        "events",
+        "expected",
+        "forfeits",
+        "info",
+        "over",
+        "records",
+        "seats",
+        "session",
+        "signed",
+        "watched",
     )
     # fmt: on
 
@@ -78,7 +100,7 @@ class Table:
         self._times = Times()
         self._why: Mapping[str, Sequence[int]] = {}
         self._encodings = Encodings()
-        self._shown = 0
+        self._next_step = 0
         self._has_bank = control.bank > 0
         self._limit_ms = info.limits.decision_ms
         self._most_credit = control.credit
@@ -300,7 +322,7 @@ class Table:
         first += [SeatForfeited(self.info, forfeit) for forfeit in self.forfeits.all]
         if self._deal is not None:
             first.append(DealStarted(self.info, -1, self._deal, self._opening, self._encodings))
-            first += [Seen(self.info, self._deal, index) for index in range(self._shown_now())]
+            first += [Seen(self.info, self._deal, index) for index in range(self._mark_shown())]
         return first
 
     # How it goes on
@@ -313,10 +335,10 @@ class Table:
         for seat in self.seats:
             seat.turn = None
 
-    def _shown_now(self) -> int:
+    def _mark_shown(self) -> int:
         if not self.watched and self._deal is not None:
-            self._shown = len(self._deal.log)
-        return self._shown
+            self._next_step = len(self._deal.log)
+        return self._next_step
 
     def _open_deal(self) -> None:
         self._deal = deal = self.session.next_deal()
@@ -324,7 +346,7 @@ class Table:
         self._deal_faults = []
         self._times = Times()
         self._encodings = encodings = Encodings()
-        self._shown = 0
+        self._next_step = 0
         for seat in self.seats:
             seat.log_sent = 0
             self._send(seat.index, DealStarted(self.info, seat.index, deal, self._opening, encodings))
@@ -483,9 +505,9 @@ class Table:
     def _show_actions(self) -> None:
         deal = self._deal
         assert deal is not None
-        while self._shown < len(deal.log):
-            self.events.show(Seen(self.info, deal, self._shown))
-            self._shown += 1
+        while self._next_step < len(deal.log):
+            self.events.show(Seen(self.info, deal, self._next_step))
+            self._next_step += 1
 
     def _end(self, reason: SessionEnd, scores: tuple[int, ...], forfeited_by: int) -> None:
         self.over = True

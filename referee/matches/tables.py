@@ -26,7 +26,7 @@ from referee.records.results import shown_digest
 MAX_VOIDED = 10
 """How many sessions of a match may be voided before the match is given back to the worker."""
 BUSY = "the referee is too busy to hand out turns"
-FAILING = "the referee fails at tables of this match; its log says how"
+FAILING = "the referee fails at tables of this match; see its log"
 
 _JOINING = 0
 """The handle of the alarms of matches that wait for absent bots; no session has it."""
@@ -272,10 +272,12 @@ class Tables:
 
     # Failures
 
-    def guarded(self, table: Table, act: Callable[P, object], *given: P.args, **named: P.kwargs) -> None:
+    def guarded(
+        self, table: Table, act: Callable[P, object], *arguments: P.args, **options: P.kwargs
+    ) -> None:
         """Let a table act; if that raises an exception, end only this table."""
         try:
-            act(*given, **named)
+            act(*arguments, **options)
         except Exception:
             self.fail(table)
 
@@ -292,7 +294,7 @@ class Tables:
         try:
             table.void()
         except Exception:
-            log.exception("session %s cannot be told of its end", table.info.session_id)
+            log.exception("cannot end session %s", table.info.session_id)
         if handle in self._open:
             table.over, table.end = True, SessionEnd.VOID
             table.events.finished()

@@ -60,7 +60,7 @@ class Meaning(NamedTuple):
 
 MEANINGS: Mapping[Reason, Meaning] = {
     Reason.TOKEN_MISSING: Meaning(
-        StatusCode.UNAUTHENTICATED, None, 'the metadata have no "authorization: Bearer …"'
+        StatusCode.UNAUTHENTICATED, None, 'the metadata has no "authorization: Bearer …"'
     ),
     Reason.TOKEN_UNKNOWN: Meaning(
         StatusCode.UNAUTHENTICATED, None, "the token is unknown, has expired or was revoked"

@@ -117,7 +117,7 @@ def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
     try:
         return read_move(rules, bots_pb2.Move.FromString(move.SerializeToString()))
     except DecodeError:
-        return Malformed("the move's cards are no list of numbers")
+        return Malformed("the move's cards are not a valid list of numbers")
 
 
 # Events

@@ -53,12 +53,12 @@ class Access:
         """Raise Refused if a call's token is not of these scopes; ``why`` says why it must be."""
         tokens = self._authenticator
         if await self._owner(context, bearer(context, why), tokens.scope, tokens.bot) not in scopes:
-            whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
+            whose = " or ".join(f"{scope.value}'s" for scope in scopes)
             raise Refused(Reason.TOKEN_SCOPE, f"authorization: {why or f'not a {whose} token'}")
         self._gate.know(context)
 
-    async def known(self, context: CallContext) -> str:
-        """Return a call's token. Raise Refused if it belongs to nobody."""
+    async def require_token(self, context: CallContext) -> str:
+        """Return a call's token. Raise Refused if it is unknown."""
         token = bearer(context)
         await self._owner(context, token, self._authenticator.bot, self._authenticator.scope)
         return token

@@ -130,12 +130,12 @@ class Calls:
     def _charged(self, convert: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
         """Return ``convert``, which reads messages of a call, with large ones charged as unpacked."""
 
-        def read(data: bytes) -> Any:
+        def convert_charged(data: bytes) -> Any:
             if len(data) >= LARGE:
                 self._gate.unpacked(_CONTEXT.get(), len(data))
             return convert(data)
 
-        return read
+        return convert_charged
 
     def _on_request(self, call: _Call) -> _Call:
         """Return the call on a stream whose first message is its request."""

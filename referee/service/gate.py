@@ -60,7 +60,7 @@ class Endings:
 
     def take(self) -> list[Connection]:
         """Return the connections that have ended since the last call; their files are closed."""
-        return [] if self._closings is None else list(_read(self._closings))
+        return [] if self._closings is None else list(_read_closings(self._closings))
 
     def close(self) -> None:
         """Stop listening."""
@@ -68,7 +68,7 @@ class Endings:
             self._closings.close()
 
 
-def _read(events: socket.socket) -> Iterator[Connection]:
+def _read_closings(events: socket.socket) -> Iterator[Connection]:
     while True:
         try:
             message = events.recv(4096)

@@ -53,28 +53,30 @@ class LogServicer:
         self, message: logs_pb2.ListLogEntriesRequest | Unreadable, context: CallContext
     ) -> logs_pb2.ListLogEntriesResponse:
         """List what the referees noted of a bot, for its author."""
-        token = await self._access.known(context)
+        token = await self._access.require_token(context)
         with _refusals():
             query = logs.read_query(readable(message))
-            return logs.page_message(await self._read(context, self._journal.read, token, query), query)
+            return logs.page_message(
+                await self._read_journal(context, self._journal.read, token, query), query
+            )
 
     async def ListDeals(
         self, message: logs_pb2.ListDealsRequest | Unreadable, context: CallContext
     ) -> logs_pb2.ListDealsResponse:
         """List the deals that a bot has played, for its author."""
-        token = await self._access.known(context)
+        token = await self._access.require_token(context)
         with _refusals():
             query = logs.read_deal_query(readable(message))
-            return logs.deals_message(await self._read(context, self._journal.deals, token, query))
+            return logs.deals_message(await self._read_journal(context, self._journal.deals, token, query))
 
-    async def _read(
-        self, context: CallContext, read: Callable[[str, Query], Answer], token: str, query: Query
+    async def _read_journal(
+        self, context: CallContext, select: Callable[[str, Query], Answer], token: str, query: Query
     ) -> Answer:
         """Return what the journal finds. Raise LogClosed, LogQueryError, or Refused if it cannot be read."""
         with self._readers.one_of(context):
             try:
                 loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._threads, read, token, query)
+                return await loop.run_in_executor(self._threads, select, token, query)
             except (LogClosed, LogQueryError):
                 raise
             except Exception as error:

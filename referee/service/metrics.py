@@ -206,9 +206,9 @@ def _round_trips(lobby: Lobby) -> Metric:
     trips = GaugeMetricFamily(
         "referee_round_trip_seconds", "Round trips of the streams to bots.", labels=["quantile"]
     )
-    known = sorted(trip for connection in lobby.connections if (trip := connection.round_trip))
-    for quantile in (0.5, 0.9, 1.0) if known else ():
-        trips.add_metric([f"{quantile:g}"], known[min(int(quantile * len(known)), len(known) - 1)])
+    seconds = sorted(trip for connection in lobby.connections if (trip := connection.round_trip))
+    for quantile in (0.5, 0.9, 1.0) if seconds else ():
+        trips.add_metric([f"{quantile:g}"], seconds[min(int(quantile * len(seconds)), len(seconds) - 1)])
     return trips
 
 

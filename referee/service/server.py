@@ -212,7 +212,7 @@ def _open_port(server: grpc.aio.Server, listen: str, options: ServerOptions) -> 
             return server.add_insecure_port(listen)
         return server.add_secure_port(listen, options.tls.credentials())
     except RuntimeError:
-        tls = ", or its TLS certificate and key are no good" if options.tls is not None else ""
+        tls = ", or its TLS certificate or key is invalid" if options.tls is not None else ""
         text = f"cannot listen on {listen}: the port is taken or the address is not ours{tls}"
         raise ListenError(text) from None
 

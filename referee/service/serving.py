@@ -63,8 +63,8 @@ class ServerOptions:
         All referees together keep to the bot's limit; ``sessions`` is 0 if the bot leaves it to them.
         """
         index, referees = self.share
-        wanted = min(sessions or MAX_SESSIONS * referees, MAX_SESSIONS * referees)
-        return wanted // referees + (index < wanted % referees)
+        total = min(sessions or MAX_SESSIONS * referees, MAX_SESSIONS * referees)
+        return total // referees + (index < total % referees)
 
 
 def unsigned(digest: str) -> Signed:

@@ -276,7 +276,7 @@ class BotStream:
                 if type(request) is Unreadable:
                     self._lobby.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
                     return
-                self.read(request)
+                self.handle(request)
                 if self.said_goodbye or self.connection.closing is not None:
                     return
         finally:
@@ -292,7 +292,7 @@ class BotStream:
                 log.error("the stream of %s failed", self.connection.identity.name, exc_info=error)
             self.over.set()
 
-    def read(self, request: Any) -> None:
+    def handle(self, request: Any) -> None:
         """Handle a lazy PlayRequest: answers, a pong, a capacity, a goodbye."""
         if take_request(self._lobby, self.connection, request, clock()):
             self.said_goodbye = True

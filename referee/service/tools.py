@@ -123,5 +123,5 @@ class Tools(NamedTuple):
 
 def tools(names: tuple[str, ...]) -> Tools:
     """Return the services; ``names`` are the services that they report, besides themselves."""
-    known = (*names, HEALTH.full_name, REFLECTION.full_name)
-    return Tools(HealthServicer(known), ReflectionServicer(known))
+    services = (*names, HEALTH.full_name, REFLECTION.full_name)
+    return Tools(HealthServicer(services), ReflectionServicer(services))

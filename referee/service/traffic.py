@@ -121,7 +121,7 @@ class Traffic:
         self._hosts: dict[str, Budget] = {}
         self.barred: set[str] = set()
         """The hosts that are kept out, because they spent everything and do not have enough again yet."""
-        self._known: dict[Peer, Budget] = {}
+        self._admitted: dict[Peer, Budget] = {}
         """Connections on which a bot plays, or a token of the arena was presented."""
         self._bots: dict[Peer, list[int]] = {}
         """The bot versions that play on them; ``TOKEN`` for tokens of the arena."""
@@ -163,21 +163,21 @@ class Traffic:
         self._spend(peer, -refund, now)
         if peer.host in self._hosts:
             self._hosts[peer.host].forgive()
-        self._known.setdefault(peer, Budget(KNOWN, now))
+        self._admitted.setdefault(peer, Budget(KNOWN, now))
         bots = self._bots.setdefault(peer, [])
         if version != TOKEN or TOKEN not in bots:
             bots.append(version)
 
     def knows(self, peer: Peer) -> bool:
         """Return whether a connection is known."""
-        return peer in self._known
+        return peer in self._admitted
 
     def bots(self, peer: Peer) -> list[int]:
         """Return the bot versions that play on a connection."""
         return [version for version in self._bots.get(peer, ()) if version != TOKEN]
 
     def _forget(self, peer: Peer) -> None:
-        del self._bots[peer], self._known[peer]
+        del self._bots[peer], self._admitted[peer]
         self._owners.pop(peer, None)
         self._strangers[peer] = Stranger(self._looked_at, called=True, left=True)
         self._left[peer] = self._looked_at
@@ -237,7 +237,7 @@ class Traffic:
     def ended(self, connections: Iterable[Connection], now: float) -> None:
         """Note what ended connections had received: a short one may never have been looked at."""
         for peer, received in ((connection.peer, connection.received) for connection in connections):
-            if peer not in self._known and peer not in self._left:
+            if peer not in self._admitted and peer not in self._left:
                 self._receive(peer, received, now, SHORT)
                 self._received.pop(peer, None)
                 self._pay(peer, now)
@@ -249,7 +249,7 @@ class Traffic:
         seen = {connection.peer: connection for connection in connections}
         self._looked_at = now
         before = self._received
-        for peer in self._known.keys() - seen.keys():
+        for peer in self._admitted.keys() - seen.keys():
             self._forget(peer)
         self._left |= dict.fromkeys(before.keys() - seen.keys(), now)
         self._left = {peer: at for peer, at in self._left.items() if now - at < LATE_SECONDS}
@@ -285,7 +285,7 @@ class Traffic:
 
     def _stranger(self, peer: Peer, now: float, opening: int = CONNECTION) -> Stranger | None:
         """Return what is noted of a connection; ``opening`` is what a new one costs. None if it is known."""
-        if peer in self._known:
+        if peer in self._admitted:
             return None
         stranger = self._strangers.get(peer)
         if stranger is None:
@@ -312,9 +312,9 @@ class Traffic:
     def _wrong(self, now: float) -> Iterator[Peer]:
         strangers: Counter[str] = Counter()
         for peer in self._received:
-            known = self._known.get(peer)
-            if known is not None:
-                wrong = known.left(now) <= 0 or self._has_spent_all(self._author(peer), now)
+            budget = self._admitted.get(peer)
+            if budget is not None:
+                wrong = budget.left(now) <= 0 or self._has_spent_all(self._author(peer), now)
             else:
                 strangers[peer.host] += 1
                 wrong = peer.host in self.barred or strangers[peer.host] > MOST_CONNECTIONS
@@ -338,7 +338,7 @@ class Traffic:
         return budget is not None and budget.left(now) <= 0
 
     def _budget(self, peer: Peer, now: float) -> Budget:
-        budget = self._known.get(peer)
+        budget = self._admitted.get(peer)
         if budget is None:
             budget = self._hosts.get(peer.host)
         if budget is None:

@@ -90,7 +90,7 @@ async def test_stream_when_a_table_fails_then_the_others_go_on(caplog: pytest.Lo
     tables[2]._deal = Broken()  # type: ignore[assignment]
     moves = [bots_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True) for turn in turns]
     request = bots_pb2.PlayRequest(moves=moves).SerializeToString()
-    stream.read(lazy.PlayRequest.FromString(request))
+    stream.handle(lazy.PlayRequest.FromString(request))
     writer.cancel()
     assert harness.lobby.failures == 3
     assert match.voided == 3
