@@ -1,5 +1,6 @@
 """The application, assembled from middleware, routes and error handlers."""
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -41,8 +42,17 @@ EXPORTS = (2, 8)
 """Maximum number of concurrent streams, and of exports: for one caller, and in total."""
 
 
-def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] | None = None) -> FastAPI:
-    """Return the application for an arena. Raise SettingsError for a wrong TLS file."""
+def make_app(
+    settings: Settings,
+    storage: Storage,
+    *,
+    clock: Callable[[], datetime] | None = None,
+    timer: Callable[[], float] = time.monotonic,
+) -> FastAPI:
+    """Return the application for an arena; ``timer`` counts the seconds for which answers are cached.
+
+    Raise SettingsError for a wrong TLS file.
+    """
     app = Application(
         title="Big Two Arena",
         version="1",
@@ -62,8 +72,8 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         partial(wake, settings),
         Feeds(storage),
         watching,
-        Glancing(storage, watching, TABLES),
-        Readings(storage),
+        Glancing(storage, watching, TABLES, timer),
+        Readings(storage, timer),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),
         Known(),
@@ -77,7 +87,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         DoneOnce,
         Unchanged,
         Compressed,
-        partial(Remembered, seconds=settings.web_kept_seconds),
+        partial(Remembered, seconds=settings.web_kept_seconds, now=timer),
         Limits,
         Bodiless,
         AlwaysHeaders,

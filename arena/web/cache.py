@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena.errors import ArenaError
 
 T = TypeVar("T")
+E = TypeVar("E", Event, asyncio.Event)
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,29 @@ class Store(Generic[T]):
         self._bytes -= size
 
 
+class Awaited(Generic[E]):
+    """What is being computed by the first who asked for it: an event by key, for which all others wait."""
+
+    def __init__(self, make: Callable[[], E]) -> None:
+        self._make: Callable[[], E] = make
+        self._events: dict[Hashable, E] = {}
+
+    def get(self, key: Hashable) -> E | None:
+        """Return the event that is set when a key is computed; None if nobody computes it."""
+        return self._events.get(key)
+
+    def begin(self, key: Hashable) -> Callable[[], None]:
+        """Have others wait for a key, and return what wakes them; it may be called several times."""
+        event = self._events.setdefault(key, self._make())
+
+        def end() -> None:
+            event.set()
+            if self._events.get(key) is event:
+                del self._events[key]
+
+        return end
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How values of a kind are remembered."""
@@ -85,7 +109,7 @@ class Computed(Generic[T]):
     def __init__(self, rule: Rule, now: Callable[[], float] = time.monotonic) -> None:
         self._rule, self._now = rule, now
         self._kept: Store[Kept[T]] = Store(rule.most)
-        self._awaited: dict[Hashable, Event] = {}
+        self._awaited = Awaited(Event)
         self._renewed: dict[Hashable, Thread] = {}
         self._lock = Lock()
 
@@ -100,7 +124,7 @@ class Computed(Generic[T]):
             if kept := self._known(key, compute, version, progress):
                 return kept.value
             awaited = self._awaited.get(key)
-            mine = self._awaited.setdefault(key, Event())
+            end = self._awaited.begin(key)
         if awaited is not None:
             awaited.wait()
             with self._lock:
@@ -110,9 +134,7 @@ class Computed(Generic[T]):
             return self._compute(key, compute, version, progress)
         finally:
             with self._lock:
-                mine.set()
-                if self._awaited.get(key) is mine:
-                    del self._awaited[key]
+                end()
 
     def wait(self) -> None:
         """Wait until nothing is being computed in the background."""
@@ -187,11 +209,10 @@ class Remembered:
     through. While an answer is being computed, others who ask for it wait.
     """
 
-    def __init__(self, app: ASGIApp, seconds: float) -> None:
-        self._app = app
-        self._seconds = seconds
+    def __init__(self, app: ASGIApp, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._app, self._seconds, self._now = app, seconds, now
         self._kept: Store[Answer] = Store(MOST_KEPT, MOST_BYTES)
-        self._awaited: dict[Key, asyncio.Event] = {}
+        self._awaited = Awaited(asyncio.Event)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -199,10 +220,10 @@ class Remembered:
         if key is None:
             await self._app(scope, receive, send)
             return
-        kept = self._known(key)
+        kept = self._kept.get(key, self._now())
         if kept is None and (awaited := self._awaited.get(key)) is not None:
             await awaited.wait()
-            kept = self._known(key)
+            kept = self._kept.get(key, self._now())
         if kept is None:
             await self._ask(key, scope, receive, send)
             return
@@ -213,7 +234,7 @@ class Remembered:
     async def _ask(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and cache its answer if it comes in one piece."""
         # Those who found nothing after waiting do not wait again, as it may be a stream.
-        mine = self._awaited.setdefault(key, asyncio.Event())
+        end = self._awaited.begin(key)
         start: Message = {}
 
         async def keep(message: Message) -> None:
@@ -222,30 +243,17 @@ class Remembered:
                 start = {**message, "headers": list(message["headers"])}
                 if not _may_be_kept(start):
                     start = {}
-                    self._release(key, mine)
+                    end()
             elif start and not message.get("more_body", False):
-                until = self._until(scope["path"])
-                self._kept.put(key, (start, message), until, len(message.get("body", b"")))
-                self._release(key, mine)
+                seconds = self._seconds * (LONGER if scope["path"].startswith(SETTLED) else 1)
+                self._kept.put(key, (start, message), self._now() + seconds, len(message.get("body", b"")))
+                end()
             await send(message)
 
         try:
             await self._app(scope, receive, keep)
         finally:
-            self._release(key, mine)
-
-    def _until(self, path: str) -> float:
-        longer = LONGER if path.startswith(SETTLED) else 1
-        return asyncio.get_running_loop().time() + longer * self._seconds
-
-    def _release(self, key: Key, awaited: asyncio.Event) -> None:
-        """Wake those who wait for an answer."""
-        awaited.set()
-        if self._awaited.get(key) is awaited:
-            del self._awaited[key]
-
-    def _known(self, key: Key) -> Answer | None:
-        return self._kept.get(key, asyncio.get_running_loop().time())
+            end()
 
 
 def _key(scope: Scope) -> Key | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from time import monotonic
 
 from arena.core.duplicate import RoundBeside
 from arena.errors import ArenaError
@@ -226,15 +225,17 @@ class Drawn:
 class Glancing:
     """Draws tables in small, once for all viewers."""
 
-    def __init__(self, storage: Storage, watching: Watching, most: int) -> None:
-        self._storage, self._watching = storage, watching
+    def __init__(
+        self, storage: Storage, watching: Watching, most: int, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._storage, self._watching, self._now = storage, watching, now
         self.most = most
         """Maximum number of tables in a drawing."""
         self._drawn: Store[asyncio.Task[Drawn]] = Store(MOST_DRAWN)
 
     async def tables(self, tournament: str, round: int, offset: int) -> Drawn:
         """Return a recent drawing of tables of a round. Raise UnknownError."""
-        now, place = monotonic(), (tournament, round, offset)
+        now, place = self._now(), (tournament, round, offset)
         drawn = self._drawn.get(place, now)
         if drawn is None:
             drawn = asyncio.create_task(self._draw(place))

@@ -22,7 +22,8 @@ Ask = Callable[..., TestClient]
 @pytest.fixture
 def app(migrated: Settings, storage: Storage, clock: Clock) -> FastAPI:
     """Return the application of an empty arena where everybody may sign up."""
-    return make_app(migrated.model_copy(update={"sign_up": "open"}), storage, clock=clock)
+    settings = migrated.model_copy(update={"sign_up": "open"})
+    return make_app(settings, storage, clock=clock, timer=lambda: clock().timestamp())
 
 
 @pytest.fixture

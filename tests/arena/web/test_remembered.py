@@ -21,7 +21,7 @@ Get = Callable[..., Awaitable[Response]]
 class Server:
     """An application that notes each time it is asked."""
 
-    def __init__(self, seconds: float = 60) -> None:
+    def __init__(self, seconds: float = 60, now: Callable[[], float] = lambda: 0.0) -> None:
         self.asked: list[str] = []
         self.go_on = asyncio.Event()
         self.go_on.set()
@@ -31,7 +31,7 @@ class Server:
             Route("/same", self.same),
             Route("/{path:path}", self.page),
         ]
-        app = Remembered(Compressed(Unchanged(Starlette(routes=routes))), seconds)
+        app = Remembered(Compressed(Unchanged(Starlette(routes=routes))), seconds, now)
         self.client = AsyncClient(transport=ASGITransport(app), base_url="http://arena.test")
 
     async def page(self, request: Request) -> Answer:
@@ -82,11 +82,9 @@ async def test_answer_when_somebody_in_particular_asks_then_it_is_theirs_alone(h
     assert await server.get("/bots", **{header: "one=1"}) == "answer 3"
 
 
-async def test_answer_when_its_time_is_over_then_it_is_worked_out_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    server, now = Server(2), 100.0
-    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now)
+async def test_answer_when_its_time_is_over_then_it_is_worked_out_anew() -> None:
+    now = 100.0
+    server = Server(2, lambda: now)
     assert await server.get("/") == "answer 1"
     assert await server.get("/bots/ann/one") == "answer 2"
     now = 101.9
