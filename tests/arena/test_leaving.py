@@ -12,6 +12,7 @@ from arena.queries.meetings import crosstable
 from arena.results.luck.references import weigh_due
 from arena.results.ratings.rebuild import mend, rebuild
 from arena.results.strength.fitting import fit_due
+from arena.results.strength.pools import are_fitted
 from arena.store.models import (
     BotVersion,
     Entrant,
@@ -27,6 +28,7 @@ from arena.store.models import (
     SessionRecords,
     Strength,
     StrengthFit,
+    StrengthSums,
 )
 from arena.store.records import unpack_records
 from arena.tournaments import corrections, entry
@@ -315,3 +317,11 @@ def test_figure_when_a_bot_leaves_between_matches_then_what_it_played_counts_as_
     before, after = seen[way, duplicate]
     assert LEAVER in before[figure]
     assert after[figure] == before[figure]
+
+
+def test_pool_when_no_deal_was_played_to_the_end_then_no_fit_is_due(world: World) -> None:
+    bots = world.register(4)
+    world.finish(world.tournament_of(bots, deals=1, **LIMITS | {"sessions": 1}).id, leaves(None))
+    with world.storage.read() as tx:
+        assert tx.exec(select(StrengthSums.forfeited)).one() == 1
+    assert (are_fitted(world.storage), fit_due(world.storage, world.clock())) == (True, 0)

@@ -31,12 +31,16 @@ def are_fitted(storage: Storage) -> bool:
 
 
 def unfitted(tx: Transaction) -> list[tuple[Pool, StrengthFit | None]]:
-    """Return the pools whose sums or baselines have changed since their latest fit, each with that fit."""
+    """Return the pools whose sums or baselines have changed since their latest fit, each with that fit.
+
+    Where no deal counts for all, nothing can be fitted.
+    """
     latest, baselines = latest_fits(tx), baselines_in(tx)
     return [
         (pool, fitted)
         for pool, summed in matches_of(tx)
         for fitted in [latest.get(pool)]
+        if summed.matches
         if fitted is None
         or (fitted.matches, fitted.made, fitted.forfeited, fitted.baselines)
         != (*summed, baselines.get(pool, []))
