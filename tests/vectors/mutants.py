@@ -49,13 +49,13 @@ RULES = (
     Mutant("rules/plays.py", "code > other | self.full and", "code > other and", "compare"),
     Mutant("rules/plays.py", "low = bisect(plays, to_beat | self.full)", "low = bisect(plays, to_beat)", "legal"),
     Mutant("rules/plays.py", "beating = plays[low:high]", "beating = plays[low:low]", "legal"),
-    Mutant("rules/limited.py", "for longer in own[place + 1 :]", "for longer in own[place:]", "compare"),
+    Mutant("rules/strength.py", "for longer in own[place + 1 :]", "for longer in own[place:]", "compare"),
     Mutant("rules/listing.py", "if not pair & rank:", "if True:", "legal"),
     Mutant("rules/listing.py", "if held.bit_count() > 3:", "if held.bit_count() > 4:", "legal"),
     Mutant("rules/listing.py", "plays = [code for code in plays if code & self._full not in in_sequence]", "pass", "legal"),
     Mutant("rules/plays.py", '(kind == "suited_run") != (', '(kind != "suited_run") != (', "compare"),
-    Mutant("rules/twopairs.py", "for others, first, after in below:", "for others, first, after in below[:-1]:", "legal"),
-    Mutant("rules/runs.py", "for rank in others:\n                longer", "for rank in others[1:]:\n                longer", "legal"),
+    Mutant("rules/listing.py", "for others, first, after in below:", "for others, first, after in below[:-1]:", "legal"),
+    Mutant("rules/listing.py", "for rank in others:\n                longer", "for rank in others[1:]:\n                longer", "legal"),
 )  # fmt: skip
 
 DEALS = (
@@ -79,8 +79,8 @@ DEALS = (
     Mutant("deals/scoring.py", "points[payer] -= more", "points[payer] -= more - fewer", "settle"),
     Mutant("deals/scoring.py", "*reversed(worst)]", "*worst]", "settle"),
     Mutant("deals/showdown.py", "return min(tied, key=", "return max(tied, key=", "session"),
-    Mutant("deals/succession.py", "(number - 1) % every == 0", "number % every == 0", "session"),
-    Mutant("deals/succession.py", "return Setup(0, step, None, None)", "return Setup(0, -step, None, None)", "session"),
+    Mutant("deals/session.py", "(number - 1) % every == 0", "number % every == 0", "session"),
+    Mutant("deals/session.py", "return Setup(0, step, None, None)", "return Setup(0, -step, None, None)", "session"),
     Mutant("deals/session.py", "min(self.scores) <= -end.chips", "min(self.scores) < -end.chips", "session"),
     Mutant("deals/state.py", "and (not hands[seat] or locked >> seat & 1)", "and not hands[seat]", "shuffle"),
     Mutant("deals/deal.py", 'elif ruleset.after_out == "next_leads":', "elif False:", "settle"),
