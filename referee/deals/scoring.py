@@ -387,9 +387,11 @@ def _amount(rules: Rules, finish: Finish, culprit: int) -> int:
 
 
 def _places_without_winner(rules: Rules, finish: Finish, culprit: int) -> list[int]:
-    *_, but_one, last = rules.ruleset.place_points
-    points = [but_one] * len(finish.full)
-    for seat, place in zip(finish.out, rules.ruleset.place_points, strict=False):
-        points[seat] = place
-    points[culprit] = last
-    return points
+    # Ahead of the culprit by no less than of the last one of a finished deal, or leaving would pay.
+    *free, last = rules.ruleset.place_points
+    places = zip(finish.out, rules.ruleset.place_points, strict=False)
+    kept = {seat: place for seat, place in places if seat != culprit}
+    for place in kept.values():
+        free.remove(place)
+    rest = -(-sum(free) // len(free)) if free else last
+    return [last if seat == culprit else kept.get(seat, rest) for seat in range(len(finish.full))]

@@ -203,7 +203,7 @@ def _no_winner(ruleset: Ruleset) -> str:
     if ruleset.last_top_card == "loses":
         who = f"Whoever forfeits, or is left with {last_card(ruleset)} alone,"
     if ruleset.settle == "places":
-        rest = "each of the rest gets the points of the last place but one"
+        rest = "each of the rest gets the mean of the other places, rounded up"
         return f"{who} gets the points of the last place; those who are out keep their places, and {rest}."
     amount = _NO_WINNER.get(ruleset.settle, "1 point")
     if ruleset.settle in ("pairwise", "winner_collects", "better_collect", "difference", "loser_only"):

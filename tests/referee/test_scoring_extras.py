@@ -173,12 +173,24 @@ def test_without_a_winner_the_last_loser_pays_one() -> None:
 
 @pytest.mark.parametrize(
     ("out", "points"),
-    [((), (1, 1, 0, 1)), ((3,), (1, 1, 0, 5)), ((3, 0), (3, 1, 0, 5)), ((2,), (1, 1, 0, 1))],
+    [((), (3, 3, 0, 3)), ((3,), (2, 2, 0, 5)), ((3, 0), (3, 1, 0, 5)), ((2,), (3, 3, 0, 3))],
 )
 def test_places_after_a_forfeit_keep_those_who_are_out(out: tuple[int, ...], points: tuple[int, ...]) -> None:
     rules = rules_with(deal_ends="last_holder", settle="places", place_points=[5, 3, 1, 0])
     full = tuple(rules.parse(hand) for hand in ("3D", "4D", "5D", "6D"))
     assert score(rules, Finish(0, 1, 0, full=full, left=full, out=out, culprit=2)) == points
+
+
+@pytest.mark.parametrize("place_points", [[3, 2, 1, 0], [5, 3, 1, 0], [6, 1, 0, -7], [1, 0, 0, -1]])
+@pytest.mark.parametrize("out", [(), (3,), (3, 0), (2,)])
+def test_places_after_a_forfeit_leave_it_no_closer_to_the_others_than_the_last_place_does(
+    out: tuple[int, ...], place_points: list[int]
+) -> None:
+    rules = rules_with(deal_ends="last_holder", settle="places", place_points=place_points)
+    full = tuple(rules.parse(hand) for hand in ("3D", "4D", "5D", "6D"))
+    points = score(rules, Finish(0, 1, 0, full=full, left=full, out=out, culprit=2))
+    assert points[2] == place_points[-1]
+    assert sum(points) >= sum(place_points)
 
 
 def test_bracket_for_a_hand_of_which_nothing_was_played_goes_before_those_by_cards() -> None:

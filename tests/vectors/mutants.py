@@ -75,7 +75,7 @@ DEALS = (
     Mutant("deals/scoring.py", "paid[ignorer] = lost", "paid[ignorer] = lost + points[winner]", "settle"),
     Mutant("deals/scoring.py", "share if seat != culprit else -amount - share * (seats - 2)", "share if seat != culprit else -amount - share * (seats - 1)", "settle"),
     Mutant("deals/scoring.py", "bonuses.final_times if play.final else 1", "1", "settle"),
-    Mutant("deals/scoring.py", "points[culprit] = last", "points[culprit] = but_one", "settle"),
+    Mutant("deals/scoring.py", "[last if seat == culprit", "[rest if seat == culprit", "settle"),
     Mutant("deals/scoring.py", "points[payer] -= more", "points[payer] -= more - fewer", "settle"),
     Mutant("deals/scoring.py", "*reversed(worst)]", "*worst]", "settle"),
     Mutant("deals/showdown.py", "return min(tied, key=", "return max(tied, key=", "session"),
