@@ -10,12 +10,19 @@ from sqlalchemy import text
 from arena.errors import SchemaError
 from arena.host.settings import Settings
 from arena.running.doctor import examine
+from arena.store.migrations import HEAD
 from arena.store.models import utc_now
 from arena.store.schema import describe, find_problem, find_revision, needed
 from arena.store.storage import Storage, migrate, open_storage
 from tests.arena.test_migrations import OLDER, move, stamp
 
-FIXED = {"0001": "a8f4d925226090e7", "0002": "a8f4d925226090e7", "0003": "95bcfde61b45aae4"}
+FIXED = {
+    "0001": "a8f4d925226090e7",
+    "0002": "a8f4d925226090e7",
+    "0003": "95bcfde61b45aae4",
+    "0004": "a2b5d3a012d9970a",
+    "0005": "8855d3918b12253e",
+}
 """What each migration but the latest makes of an empty SQLite database, as the beginning of a hash."""
 
 
@@ -50,6 +57,10 @@ def test_migrations_when_others_may_have_run_them_then_they_stay_as_they_are(
         with storage.connect() as connection:
             lines = "\n".join(sorted(describe(connection)))
     assert sha256(lines.encode()).hexdigest().startswith(digest)
+
+
+def test_migrations_but_the_latest_are_all_fixed() -> None:
+    assert [*FIXED, HEAD] == [f"{number:04}" for number in range(1, len(FIXED) + 2)]
 
 
 def test_database_when_it_was_changed_by_hand_then_what_it_lacks_is_said(empty: Storage) -> None:
