@@ -1,12 +1,16 @@
 """Databases of earlier versions: their rows come along to the present schema."""
 
+import json
+import zlib
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlmodel import SQLModel, func, select
+from sqlmodel import SQLModel, col, func, select
 
 from arena.results.ratings.rebuild import rebuild
+from arena.store.models import Session
 from arena.store.storage import Storage, migrate, upgrade
 from tests.arena.schemas import FOLDER, insert_rows, read_rows
 
@@ -52,6 +56,24 @@ def test_migration_when_there_are_rows_of_a_released_schema_then_they_stay_and_r
         assert counts == {name: len(found) for name, found in rows.items()}
         found = rebuild(storage)
         assert (found.problem, found.matches) == (None, len(rows["matches"]))
+
+
+def test_migration_when_bots_forfeited_sessions_then_it_says_who_left_each(tmp_path: Path) -> None:
+    rows = read_rows(OLDER)
+    records = {row["session_id"]: row for row in rows["session_records"]}
+    ends: list[dict[str, object]] = [{"forfeit": 2}, {"forfeit": 1, "absent": [1]}, {"forfeit": 3}]
+    for session, end in zip(rows["sessions"], ends, strict=False):
+        session["forfeits"] = [end["forfeit"]]
+        deals = [json.dumps({"deal": 1} | end)]
+        records[session["id"]]["records"] = b64encode(zlib.compress("\n".join(deals).encode())).decode()
+    with Storage(f"sqlite:///{tmp_path}/arena.db") as storage:
+        move(storage, OLDER)
+        with storage.write() as tx:
+            insert_rows(tx.connection(), rows)
+        migrate(storage)
+        with storage.read() as tx:
+            leavers = [*tx.exec(select(Session.leaver).order_by(col(Session.id)))]
+    assert leavers == [2, None, 3] + [None] * (len(rows["sessions"]) - 3)
 
 
 def test_released_schemas_begin_with_the_first() -> None:

@@ -21,7 +21,8 @@ WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 FORFEITED = """
 SELECT sessions.id, session_records.records FROM sessions
 JOIN session_records ON session_records.session_id = sessions.id
-WHERE CAST(sessions.forfeits AS TEXT) <> '[]'
+WHERE CAST(sessions.forfeits AS TEXT) <> '[]' AND sessions.id > :after
+ORDER BY sessions.id LIMIT 1000
 """
 
 
@@ -48,9 +49,11 @@ def upgrade() -> None:
     op.add_column("sessions", sa.Column("leaver", WHOLE, nullable=True))
     connection = op.get_bind()
     store = sa.text("UPDATE sessions SET leaver = :leaver WHERE id = :id")
-    for session_id, records in connection.execute(sa.text(FORFEITED)).all():
-        deals = [json.loads(line) for line in zlib.decompress(records).splitlines()]
-        connection.execute(store, {"id": session_id, "leaver": _leaver(deals)})
+    rows, after = sa.text(FORFEITED), 0
+    while some := connection.execute(rows, {"after": after}).all():
+        for after, records in some:
+            deals = [json.loads(line) for line in zlib.decompress(records).splitlines()]
+            connection.execute(store, {"id": after, "leaver": _leaver(deals)})
 
 
 def _leaver(deals: Sequence[dict[str, Any]]) -> int | None:
