@@ -38,8 +38,8 @@ def _runs(ruleset: Ruleset) -> list[str]:
         for order in [straight_order(ruleset.run_order, ruleset.ranks, length)]
     }
     equal = " (those joined by = are of equal strength)" if "=" in "".join(ranks.values()) else ""
-    told = f"{'; '.join(ranks.values())}{equal}; and of other numbers likewise"
-    sentences = [f"Runs of the same length go by their ranks: {told}."]
+    orders = f"{'; '.join(ranks.values())}{equal}; and of other numbers likewise"
+    sentences = [f"Runs of the same length go by their ranks: {orders}."]
     highest = ruleset.straight_suit_of == "highest"
     cards = [("the card of the highest rank" if highest else "the last card")] if "run" in kinds else []
     cards += ["the card"] if kinds == ["suited_run"] else []
@@ -141,11 +141,11 @@ def five_cards(ruleset: Ruleset) -> list[str]:
     apart = ", bombs apart" if len(kinds) < len(ruleset.five_card_order) else ""
     every = _whole_order(ruleset, kinds)
     if len(kinds) == 1:
-        return [f"The only kind of five cards{apart} is {_shown(ruleset, kinds[0])}.", *every]
+        return [f"The only kind of five cards{apart} is {_with_example(ruleset, kinds[0])}.", *every]
     if ruleset.kinds_compete:
-        order = weakest_first([_shown(ruleset, kind) for kind in kinds])
+        order = weakest_first([_with_example(ruleset, kind) for kind in kinds])
         return [f"Five cards of a stronger kind beat five of a weaker one{apart}: {order}.", *every]
-    names = listed([_shown(ruleset, kind) for kind in kinds])
+    names = listed([_with_example(ruleset, kind) for kind in kinds])
     return [f"Five cards are beaten only by five of the same kind{apart}. The kinds are {names}.", *every]
 
 
@@ -153,13 +153,13 @@ def _whole_order(ruleset: Ruleset, kinds: Sequence[str]) -> list[str]:
     """Return the order of all kinds of five cards where it is not that of those ``kinds``, then bombs."""
     order = ruleset.five_card_order
     bombs = [kind for kind in ruleset.bomb_order or ruleset.bombs if kind in order and kind not in kinds]
-    told = [*kinds, *bombs] if ruleset.kinds_compete else [kind for kind in order if kind in kinds] + bombs
-    if [*order] == told:
+    usual = [*kinds, *bombs] if ruleset.kinds_compete else [kind for kind in order if kind in kinds] + bombs
+    if [*order] == usual:
         return []
     return [f"The whole order, bombs included, is {weakest_first([*map(bare, order)])}."]
 
 
-def _shown(ruleset: Ruleset, kind: str) -> str:
+def _with_example(ruleset: Ruleset, kind: str) -> str:
     cards = example(ruleset, kind)
     return f"{bare(kind)} ({cards})" if cards else bare(kind)
 
@@ -181,13 +181,13 @@ def example(ruleset: Ruleset, kind: str) -> str:
         case "flush":
             return _suited(ruleset, _out_of_sequence(ruleset), "HDCS")
     middle = len(ruleset.straights) // 2
-    known = [level[0].split() for level in (*ruleset.straights[middle:], *ruleset.straights[:middle])]
+    sequences = [level[0].split() for level in (*ruleset.straights[middle:], *ruleset.straights[:middle])]
     if kind != "straight":
-        return _suited(ruleset, known, "DCHS")
+        return _suited(ruleset, sequences, "DCHS")
     suits = [first + "DCHS".replace(first, "") for first in "CHSDC"]
     mixed = (
         five
-        for ranks in known
+        for ranks in sequences
         for five in product(*(_present(ruleset, *cards) for cards in zip(ranks, suits, strict=True)))
         if len({card[-1] for card in five}) > 1
     )
@@ -320,8 +320,10 @@ def bombs(ruleset: Ruleset) -> list[str]:
     some = [name for name in ruleset.bombs if name in limits]
     sentences = [f"Bombs are {_bombs([*order, *some], ruleset)}."]
     if order:
-        those, one = ("They", "a bomb") if not limits else (_sentence(_bombs(order, ruleset)), "such a bomb")
-        sentences.append(f"{those} beat any play, of whatever kind and size, that is not {one}.")
+        subject, rival = (
+            ("They", "a bomb") if not limits else (_sentence(_bombs(order, ruleset)), "such a bomb")
+        )
+        sentences.append(f"{subject} beat any play, of whatever kind and size, that is not {rival}.")
     if len(order) > 1:
         among = "these" if limits else "bombs"
         parts = [_bare_bomb(name, ruleset) for name in order]
@@ -338,8 +340,8 @@ def bombs(ruleset: Ruleset) -> list[str]:
         sentences.append("Against all other plays these go by their kind.")
     runs = [run_lengths(name, ruleset.bombs, len(ruleset.ranks)) for name in ruleset.bombs if _is_run(name)]
     if any(len(lengths) > 1 for lengths in runs):
-        one = "" if len(runs) == 1 else "Of the same bomb, "
-        sentences.append(_sentence(f"{one}a longer run of pairs beats a shorter one."))
+        among = "" if len(runs) == 1 else "Of the same bomb, "
+        sentences.append(_sentence(f"{among}a longer run of pairs beats a shorter one."))
     sentences += [
         f"A longer {bare(kind)} beats a shorter one."
         for kind in _OF_MANY_LENGTHS

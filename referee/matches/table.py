@@ -42,30 +42,9 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_deal",
-        "_deal_faults",
-        "_encodings",
-        "_has_bank",
-        "_limit_ms",
-        "_most_credit",
-        "_next_step",
-        "_opening",
-        "_records_sent",
-        "_send",
-        "_times",
-        "_why",
-        "bank_ms",
-        "deals_digest",
-        "end",
-        "events",
-        "expected",
-        "forfeits",
-        "info",
-        "over",
-        "records",
-        "seats",
-        "session",
-        "signed",
+        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_most_credit", "_next_step",
+        "_opening", "_records_sent", "_send", "_times", "_why", "bank_ms", "deals_digest", "end",
+        "events", "expected", "forfeits", "info", "over", "records", "seats", "session", "signed",
         "watched",
     )
     # fmt: on

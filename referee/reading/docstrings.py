@@ -57,5 +57,5 @@ def _under_fields(kind: type) -> Iterator[tuple[str, str]]:
     assert isinstance(tree, ast.ClassDef)
     for field, text in zip(tree.body, tree.body[1:], strict=False):
         match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(told))):
-                yield name, inspect.cleandoc(told)
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(docstring))):
+                yield name, inspect.cleandoc(docstring)

@@ -94,7 +94,7 @@ def suggestion(name: str, options: Sequence[str]) -> str:
 
 
 MOST_PROBLEMS = 20
-"""The most problems that are worded; of others it is told how many there are."""
+"""The most problems that are worded; others are only counted."""
 
 Wrong = TypeVar("Wrong")
 
@@ -149,15 +149,15 @@ def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[
 
 def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Problem:
     parent, key, unknown = path[:-1], str(path[-1]), kind in _UNKNOWN
-    known = [str(name) for name in _properties(node_at(schema, parent))]
+    fields = [str(name) for name in _properties(node_at(schema, parent))]
     if wording.keys_at_parent and parent:
-        reason = f"has the unknown entry {shown(key)}{suggestion(key, known)}"
+        reason = f"has the unknown entry {shown(key)}{suggestion(key, fields)}"
         return Problem(wording.path(parent), reason)
     if not unknown:
         return Problem(wording.path(path), "is missing")
-    only = f"; there is only {', '.join(known)}" if len(known) <= FEW else ""
+    only = f"; valid fields: {', '.join(fields)}" if len(fields) <= FEW else ""
     thing = f" of {wording.thing}" if not parent else ""
-    return Problem(wording.path(path), f"is not a field{thing}{suggestion(key, known) or only}")
+    return Problem(wording.path(path), f"is not a field{thing}{suggestion(key, fields) or only}")
 
 
 def _lacking(parent: Path, errors: "Sequence[ErrorDetails]", wording: Wording) -> Problem:
@@ -178,7 +178,7 @@ _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def _value_problems(error: "ErrorDetails", schema: Node, wording: Wording) -> Sequence[Problem]:
-    path, given = error["loc"], error["input"]
+    path, value = error["loc"], error["input"]
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, Refused):
         return [problem.within(wording.path(path)) for problem in cause.problems]
@@ -187,9 +187,9 @@ def _value_problems(error: "ErrorDetails", schema: Node, wording: Wording) -> Se
     node = node_at(schema, path)
     if "enum" in node and isinstance(path[-1], int):
         path = path[:-1]  # the value says which of the list is meant
-    hint = suggestion(given, _options(node)) if isinstance(given, str) else ""
+    hint = suggestion(value, _options(node)) if isinstance(value, str) else ""
     expected = wording.table if node.get("type") == "object" else wanted(node)
-    return [Problem(wording.path(path), f"must be {expected}, not {shown(given)}{hint}")]
+    return [Problem(wording.path(path), f"must be {expected}, not {shown(value)}{hint}")]
 
 
 def node_at(schema: Node, path: Path) -> Node:

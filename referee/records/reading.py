@@ -62,26 +62,26 @@ class Record(NamedTuple):
     """The seats whose bots have forfeited the session, in the record's own form."""
 
 
-def read_record(given: object, *, strict: bool = False) -> Record:
+def read_record(value: object, *, strict: bool = False) -> Record:
     """Return the record in a JSON value. Raise RecordError, which names the first wrong field.
 
     If ``strict``, it may have no fields that are not those of a record.
     """
-    if not isinstance(given, Mapping):
-        raise RecordError(None, f"a deal record must be an object, not {shown(given)}")
-    if given.get("format") != FORMAT:
+    if not isinstance(value, Mapping):
+        raise RecordError(None, f"a deal record must be an object, not {shown(value)}")
+    if value.get("format") != FORMAT:
         raise _wrong(
             "format",
-            f"must be {FORMAT!r}, not {shown(given['format'])}" if "format" in given else "is missing",
+            f"must be {FORMAT!r}, not {shown(value['format'])}" if "format" in value else "is missing",
         )
-    if "ruleset" not in given:
+    if "ruleset" not in value:
         raise _wrong("ruleset", "is missing")
-    rules = _rules(given["ruleset"])
+    rules = _rules(value["ruleset"])
     reads = reader(rules.ruleset.players)
     try:
-        record = reads.adapter.validate_python(given, extra="forbid" if strict else None)
+        record = reads.adapter.validate_python(value, extra="forbid" if strict else None)
     except ValidationError as error:
-        raise _first(error, reads, given) from None
+        raise _first(error, reads, value) from None
     _check_faults(record)
     _check_times(record)
     _check_played_for(record)
@@ -116,7 +116,7 @@ def _wrong(field: str, reason: str) -> RecordError:
     return RecordError(None, f"{field}: {reason}")
 
 
-def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -> RecordError:
+def _first(error: ValidationError, reads: Reader, record: Mapping[str, object]) -> RecordError:
     """Return an error for the first problem; a list of texts or numbers is reported as a whole."""
     first = error.errors(include_url=False)[0]
     path, value = first["loc"], first["input"]
@@ -127,9 +127,9 @@ def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -
     if first["type"] == "value_error":
         return _wrong(path_text(path), str(first["ctx"]["error"]))
     if len(path) == 2 and isinstance(path[1], int) and node_at(reads.schema, path).get("type") != "object":
-        path, value = path[:1], given[str(path[0])]
+        path, value = path[:1], record[str(path[0])]
     if value is None and path[0] in OPTIONAL and len(path) == 1:
-        return _wrong(path_text(path), "must be absent where there is none, not null")
+        return _wrong(path_text(path), "must be omitted rather than null")
     return _wrong(path_text(path), f"must be {wanted(node_at(reads.schema, path))}, not {shown(value)}")
 
 
@@ -156,12 +156,12 @@ def _check_resolved(ruleset: Mapping[str, object]) -> None:
 
 
 def _exchange(record: Mapping[str, Any]) -> ExchangeText | None:
-    given = record.get("exchange")
-    if given is None:
+    exchange = record.get("exchange")
+    if exchange is None:
         return None
-    if given["loser"] == given["winner"]:
-        raise _wrong("exchange", f"loser and winner are both seat {given['loser']}")
-    return ExchangeText(**given)
+    if exchange["loser"] == exchange["winner"]:
+        raise _wrong("exchange", f"loser and winner are both seat {exchange['loser']}")
+    return ExchangeText(**exchange)
 
 
 def _check_faults(record: Mapping[str, Any]) -> None:

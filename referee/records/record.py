@@ -171,8 +171,8 @@ def deal_json(deal: Deal, *, measured: str = "{}", attempt: int = 1, text: DealT
     if measured != "{}":
         end += f",{measured[1:-1]}"
     if deal.exchange is not None:
-        loser, winner, given, returned = deal.exchange
-        cards = f'"given":"{rules.text(given)}","returned":"{rules.text(returned)}"'
+        loser, winner, gift, returned = deal.exchange
+        cards = f'"given":"{rules.text(gift)}","returned":"{rules.text(returned)}"'
         exchange = f'"exchange":{{"loser":{loser},"winner":{winner},{cards}}},'
     return (
         f'{{"deal":{deal.number},{again}"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'

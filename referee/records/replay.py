@@ -29,12 +29,12 @@ class Replayer:
         self._seen: dict[Place, tuple[Legacy, int]] = {}
         """What each deal left to the next, and the attempt that dealt it."""
 
-    def check(self, given: object) -> Deal:
+    def check(self, value: object) -> Deal:
         """Replay a record and return its deal.
 
         Raise RecordError for the first thing that is wrong.
         """
-        record = read_record(given, strict=self._strict)
+        record = read_record(value, strict=self._strict)
         last, attempt = self._seen.get(_place(record, record.deal - 1), (None, 1))
         if record.attempt < attempt:
             raise RecordError(None, f"attempt: is {record.attempt}, but the deal before is of {attempt}")
@@ -123,7 +123,7 @@ def _check_start(record: Record, deal: Deal) -> None:
     if deal.stage is Stage.EXCHANGE and not _forfeited_here(record):
         _exchange(record, deal)
     elif record.exchange is not None:
-        raise RecordError(None, "exchange: there is none in this deal")
+        raise RecordError(None, "exchange: this deal has none")
     _compare(None, "leader", record.leader, None if deal.stage is Stage.EXCHANGE else deal.leader)
 
 
@@ -133,16 +133,16 @@ def _forfeited_here(record: Record) -> bool:
 
 
 def _exchange(record: Record, deal: Deal) -> None:
-    given, rules, expected = record.exchange, deal.rules, deal.exchange
+    exchange, rules, expected = record.exchange, deal.rules, deal.exchange
     assert expected is not None
-    if given is None:
+    if exchange is None:
         raise RecordError(None, "exchange: is missing")
-    _compare(None, "exchange.loser", given.loser, expected.loser)
-    _compare(None, "exchange.winner", given.winner, expected.winner)
-    _compare(None, "exchange.given", given.given, rules.text(expected.given))
+    _compare(None, "exchange.loser", exchange.loser, expected.loser)
+    _compare(None, "exchange.winner", exchange.winner, expected.winner)
+    _compare(None, "exchange.given", exchange.given, rules.text(expected.given))
     lowest = deal.default(expected.winner)
     try:
-        returned = rules.parse(given.returned)
+        returned = rules.parse(exchange.returned)
         deal.act(expected.winner, returned)
     except (CardError, PlayError) as error:
         raise RecordError(None, f"exchange.returned: {error}") from error
@@ -248,6 +248,6 @@ def _check_end(record: Record, deal: Deal) -> None:
     _compare(None, "points", list(record.points), list(deal.points))
 
 
-def _compare(action: int | None, name: str, given: object, expected: object) -> None:
-    if given != expected:
-        raise RecordError(action, f"{name}: is {shown(given)}, should be {shown(expected)}")
+def _compare(action: int | None, name: str, value: object, expected: object) -> None:
+    if value != expected:
+        raise RecordError(action, f"{name}: is {shown(value)}, should be {shown(expected)}")

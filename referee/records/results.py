@@ -58,9 +58,9 @@ def canonical(content: object) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
-def add_deal(digest: str, shown: str) -> str:
+def add_deal(digest: str, deal: str) -> str:
     """Return the digest of a session's deals plus one more, given as it was shown."""
-    return sha256((digest + shown).encode()).hexdigest()
+    return sha256((digest + deal).encode()).hexdigest()
 
 
 def shown_digest(records: Iterable[Mapping[str, Any]]) -> str:
@@ -81,16 +81,16 @@ def deal_as_shown(deal: Deal, text: DealText, measured: str) -> str:
 
     ``measured`` is the digest of what the referee measured.
     """
-    shown = text._replace(actions=_without_drawn(text.actions))
-    return shown_json(shown, deal.number, deal.dealer, deal.step, deal.end, measured)
+    public = text._replace(actions=_without_drawn(text.actions))
+    return shown_json(public, deal.number, deal.dealer, deal.step, deal.end, measured)
 
 
 def record_as_shown(record: Mapping[str, Any]) -> str:
     """Return the same from a deal's record."""
-    shown = {name: record[name] for name in SHOWN}
+    public = {name: record[name] for name in SHOWN}
     measured = sha256(canonical({name: record[name] for name in MEASURED if name in record})).hexdigest()
-    shown |= {"actions": [_without_drawn(text) for text in record["actions"]], "measured": measured}
-    return canonical(shown).decode()
+    public |= {"actions": [_without_drawn(text) for text in record["actions"]], "measured": measured}
+    return canonical(public).decode()
 
 
 def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str, measured: str) -> str:

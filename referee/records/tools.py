@@ -30,24 +30,24 @@ class RequestError(RefereeError):
 
 def legal(request: object) -> dict[str, object]:
     """Answer which plays are legal in a turn: ``{"plays": […], "pass": …}``."""
-    given = _object(request, LEGAL)
-    rules = _rules(given)
-    hand = _cards(rules, given, "hand")
+    values = _object(request, LEGAL)
+    rules = _rules(values)
+    hand = _cards(rules, values, "hand")
     most = most_listed(rules.ruleset)
     if rules.count(hand) > most:
         raise RequestError(
             f"hand: must have at most {most} cards under this ruleset, not {rules.count(hand)}"
         )
-    constraints = _constraints(rules, given, hand)
+    constraints = _constraints(rules, values, hand)
     options = allowed(rules, rules.list_plays(hand), constraints)
     return {"plays": play_texts(rules, options.plays), "pass": options.may_pass}
 
 
 def compare(request: object) -> dict[str, object]:
     """Answer of what kind two sets of cards are, and whether ``a`` beats ``b`` on the table."""
-    given = _object(request, COMPARE)
-    rules = _rules(given)
-    first, second = (rules.code(_cards(rules, given, name)) for name in ("a", "b"))
+    values = _object(request, COMPARE)
+    rules = _rules(values)
+    first, second = (rules.code(_cards(rules, values, name)) for name in ("a", "b"))
     return {
         "a": rules.kind(first) if first else None,
         "b": rules.kind(second) if second else None,
@@ -72,9 +72,9 @@ def play_texts(rules: Rules, plays: list[int]) -> list[str]:
     return sorted(texts, key=lambda text: (text.count(" "), text))
 
 
-def _constraints(rules: Rules, given: Mapping[str, object], hand: int) -> Constraints:
-    to_beat, include = _table(rules, given), _include(rules, given, hand)
-    own, next_has_one = _flag(given, "last_trick_player_is_self"), _flag(given, "next_has_one")
+def _constraints(rules: Rules, values: Mapping[str, object], hand: int) -> Constraints:
+    to_beat, include = _table(rules, values), _include(rules, values, hand)
+    own, next_has_one = _flag(values, "last_trick_player_is_self"), _flag(values, "next_has_one")
     if own and not rules.ruleset.beat_own:
         to_beat = 0
     bans = rules.ruleset.last_top_card == "cannot_win"
@@ -86,49 +86,49 @@ def _constraints(rules: Rules, given: Mapping[str, object], hand: int) -> Constr
     )
 
 
-def _table(rules: Rules, given: Mapping[str, object]) -> int:
-    if given.get("table") is None:
+def _table(rules: Rules, values: Mapping[str, object]) -> int:
+    if values.get("table") is None:
         return 0
-    code = rules.code(_cards(rules, given, "table"))
+    code = rules.code(_cards(rules, values, "table"))
     if not code:
-        raise RequestError(f"table: {shown(given['table'])} is not a play under this ruleset")
+        raise RequestError(f"table: {shown(values['table'])} is not a play under this ruleset")
     return code
 
 
-def _include(rules: Rules, given: Mapping[str, object], hand: int) -> int:
-    if given.get("must_include") is None:
+def _include(rules: Rules, values: Mapping[str, object], hand: int) -> int:
+    if values.get("must_include") is None:
         return 0
-    card = _cards(rules, given, "must_include")
+    card = _cards(rules, values, "must_include")
     if rules.count(card) != 1:
-        raise RequestError(f"must_include: must be one card, not {shown(given['must_include'])}")
-    if given.get("table") is not None:
-        raise RequestError("must_include: only a lead can have to contain a card, and there is a table")
+        raise RequestError(f"must_include: must be one card, not {shown(values['must_include'])}")
+    if values.get("table") is not None:
+        raise RequestError("must_include: applies to a lead, not to a play that beats the table")
     if card & ~hand:
         raise RequestError(f"must_include: {rules.text(card)} is not in the hand")
     return card
 
 
-def _object(given: object, fields: Sequence[str]) -> Mapping[str, object]:
-    if not isinstance(given, Mapping):
-        raise RequestError(f"a request must be an object, not {shown(given)}")
-    for name in given:
+def _object(values: object, fields: Sequence[str]) -> Mapping[str, object]:
+    if not isinstance(values, Mapping):
+        raise RequestError(f"a request must be an object, not {shown(values)}")
+    for name in values:
         if name not in fields:
             raise RequestError(f"{plain(str(name))}: unknown field{suggestion(str(name), fields)}")
-    return given
+    return values
 
 
-def _field(given: Mapping[str, object], name: str) -> object:
-    if name not in given:
+def _field(values: Mapping[str, object], name: str) -> object:
+    if name not in values:
         raise RequestError(f"{name}: is missing")
-    return given[name]
+    return values[name]
 
 
-def _rules(given: Mapping[str, object]) -> Rules:
-    return rules_of(_field(given, "ruleset"))
+def _rules(values: Mapping[str, object]) -> Rules:
+    return rules_of(_field(values, "ruleset"))
 
 
-def _cards(rules: Rules, given: Mapping[str, object], name: str) -> int:
-    text = _field(given, name)
+def _cards(rules: Rules, values: Mapping[str, object], name: str) -> int:
+    text = _field(values, name)
     if not isinstance(text, str):
         raise RequestError(f"{name}: must be cards in text, not {shown(text)}")
     try:
@@ -137,8 +137,8 @@ def _cards(rules: Rules, given: Mapping[str, object], name: str) -> int:
         raise RequestError(f"{name}: {error}") from error
 
 
-def _flag(given: Mapping[str, object], name: str) -> bool:
-    value = given.get(name)
+def _flag(values: Mapping[str, object], name: str) -> bool:
+    value = values.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
     raise RequestError(f"{name}: must be true or false, not {shown(value)}")

@@ -151,9 +151,9 @@ def _shortest(name: str) -> int:
     return int(name.removeprefix(_RUN)) if name.startswith(_RUN) else _SHORTEST_RUN
 
 
-def _read(given: object, before: Fields, fewest: int) -> str:
+def _canonical_target(value: object, before: Fields, fewest: int) -> str:
     """Return the canonical form of a name; chosen ranks need ``fewest`` cards."""
-    parts = given.split() if isinstance(given, str) else []
+    parts = value.split() if isinstance(value, str) else []
     ranks: Sequence[str] = before.get("ranks", ())
     named = (*ranks, JOKER) if before.get("jokers") else ranks
     if len(parts) == 1 and parts[0] in _NAMES:
@@ -162,35 +162,35 @@ def _read(given: object, before: Fields, fewest: int) -> str:
         return " ".join(parts)
     if len(set(parts)) == 1 and parts[0] in named and fewest <= len(parts) <= len(EQUAL_CARDS):
         return " ".join(parts)
-    if fewest == 1 and isinstance(given, str) and given and is_card(given):
-        return given
-    hint = suggestion(given, _NAMES) if isinstance(given, str) else ""
+    if fewest == 1 and isinstance(value, str) and value and is_card(value):
+        return value
+    hint = suggestion(value, _NAMES) if isinstance(value, str) else ""
     forms = f"a kind, {_RUN}N for runs of N or more pairs (3 to {len(ranks)}), or ranks such as 'A A A'"
-    raise ValueError(f"must be {forms}, not {shown(given)}{hint}")
+    raise ValueError(f"must be {forms}, not {shown(value)}{hint}")
 
 
 _NUMBERS = [str(pairs) for pairs in range(_SHORTEST_RUN + 1, _LONGEST_RUN + 1)]
 
 
-def _bomb(given: object, before: Fields) -> str:
-    return _read(given, before, fewest=2)
+def _bomb(value: object, before: Fields) -> str:
+    return _canonical_target(value, before, fewest=2)
 
 
-def _bombs_beat(given: object, before: Fields) -> BombsBeat:
-    if given == "any":
+def _bombs_beat(value: object, before: Fields) -> BombsBeat:
+    if value == "any":
         return "any"
     bombs: Sequence[str] = before.get("bombs", ())
-    if given == "twos":
+    if value == "twos":
         return _sorted({name: _twos(place, bombs, before) for place, name in enumerate(bombs)})
-    if not isinstance(given, Mapping):
-        raise ValueError(f"must be 'any', 'twos', or an object of what each bomb beats, not {shown(given)}")
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be 'any', 'twos', or an object of what each bomb beats, not {shown(value)}")
     wrong: list[Problem] = []
     beaten: dict[str, Sequence[str]] = {}
-    for bomb, targets in given.items():
+    for bomb, targets in value.items():
         try:
             if not isinstance(targets, list | tuple) or not targets:
                 raise ValueError(f"must be a list of what {shown(bomb)} beats, not {shown(targets)}")
-            beaten[_bomb(bomb, before)] = [_read(target, before, fewest=1) for target in targets]
+            beaten[_bomb(bomb, before)] = [_canonical_target(target, before, fewest=1) for target in targets]
         except ValueError as error:
             wrong.append(Problem("", str(error)))
             if len(wrong) == _MOST_WRONG:

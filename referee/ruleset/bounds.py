@@ -163,8 +163,8 @@ def _two_pairs(pairs: Sequence[int], singles: Sequence[int]) -> int:
     ranks = range(len(pairs))
     every = sum(singles)
     return sum(
-        pairs[one] * pairs[other] * (every - singles[one] - singles[other])
-        for one, other in combinations(ranks, 2)
+        pairs[low] * pairs[high] * (every - singles[low] - singles[high])
+        for low, high in combinations(ranks, 2)
     )
 
 

@@ -99,90 +99,90 @@ MOST_CARDS = len(max(RANK_SETS, key=len)) * len(SUITS)
 """The most cards that may be dealt to a seat, so that what a hand can be played as stays listable."""
 
 
-def _distinct(given: Sequence[str], _: Fields) -> Sequence[str]:
-    for name in given:
-        if given.count(name) > 1:
+def _distinct(value: Sequence[str], _: Fields) -> Sequence[str]:
+    for name in value:
+        if value.count(name) > 1:
             raise ValueError(f"has {name!r} twice")
-    return given
+    return value
 
 
-def _name(given: object, _: Fields) -> str:
-    if not isinstance(given, str):
-        raise ValueError(f"must be a text, not {shown(given)}")
-    if not given.isprintable() or given != given.strip() or not 1 <= len(given) <= 80 or {*";@"} & {*given}:
-        wanted = "1 to 80 printable characters, none of them ; or @, without blanks at the ends"
-        raise ValueError(f"must be {wanted}, not {shown(given)}")
-    return given
+def _name(value: object, _: Fields) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a text, not {shown(value)}")
+    if not value.isprintable() or value != value.strip() or not 1 <= len(value) <= 80 or {*";@"} & {*value}:
+        form = "1 to 80 printable characters, none of them ; or @, without blanks at the ends"
+        raise ValueError(f"must be {form}, not {shown(value)}")
+    return value
 
 
-def _ranks(given: object, _: Fields) -> tuple[str, ...]:
-    if isinstance(given, list | tuple):
-        for known in RANK_SETS:
-            if tuple(given) == known:
-                return known
-    sets = " or ".join(" ".join(known) for known in RANK_SETS)
-    raise ValueError(f"must be a list of texts, {sets}, not {shown(given)}")
+def _ranks(value: object, _: Fields) -> tuple[str, ...]:
+    if isinstance(value, list | tuple):
+        for ranks in RANK_SETS:
+            if tuple(value) == ranks:
+                return ranks
+    sets = " or ".join(" ".join(ranks) for ranks in RANK_SETS)
+    raise ValueError(f"must be a list of texts, {sets}, not {shown(value)}")
 
 
-def _all_suits(given: Sequence[str], _: Fields) -> Sequence[str]:
-    if len(_distinct(given, _)) != len(SUITS):
-        raise ValueError(f"must hold each of {' '.join(SUITS)} once, not {shown(list(given))}")
-    return given
+def _all_suits(value: Sequence[str], _: Fields) -> Sequence[str]:
+    if len(_distinct(value, _)) != len(SUITS):
+        raise ValueError(f"must hold each of {' '.join(SUITS)} once, not {shown(list(value))}")
+    return value
 
 
-def _removed_cards(given: Sequence[str], before: Fields) -> Sequence[str]:
+def _removed_cards(value: Sequence[str], before: Fields) -> Sequence[str]:
     ranks: Sequence[str] = before.get("ranks", ())
     if not ranks:
-        return given
+        return value
     try:
-        cards = sorted([card_index(text, ranks) for text in given])
+        cards = sorted([card_index(text, ranks) for text in value])
     except CardError as error:
         raise ValueError(f"has {error}") from None
     if cards and cards[-1] >= len(ranks) * len(SUITS):
-        raise ValueError(f"cannot have {card_text(cards[-1], ranks)}: 'jokers' says how many there are")
+        raise ValueError(f"cannot have {card_text(cards[-1], ranks)}: set 'jokers' instead")
     return _distinct(tuple(card_text(card, ranks) for card in cards), before)
 
 
-def _hand_size(given: object, _: Fields) -> int | str:
-    if given == "all" or (type(given) is int and 1 <= given <= MOST_CARDS):
-        return given
-    raise ValueError(f"must be a whole number from 1 to {MOST_CARDS}, or 'all', not {shown(given)}")
+def _hand_size(value: object, _: Fields) -> int | str:
+    if value == "all" or (type(value) is int and 1 <= value <= MOST_CARDS):
+        return value
+    raise ValueError(f"must be a whole number from 1 to {MOST_CARDS}, or 'all', not {shown(value)}")
 
 
-def _first_lead(given: object, before: Fields) -> str:
+def _first_lead(value: object, before: Fields) -> str:
     ranks, suits = before.get("ranks", STANDARD_RANKS), before.get("suits", SUITS)
-    if given == ranks[0] + suits[0]:
+    if value == ranks[0] + suits[0]:
         return "lowest"  # the same rules have one spelling, as ratings are kept by content
-    if given in ("lowest", "random") or _is_card(given, ranks):
-        return str(given)
-    raise ValueError(f"must be 'lowest', 'random' or a card such as '3S', not {shown(given)}")
+    if value in ("lowest", "random") or _is_card(value, ranks):
+        return str(value)
+    raise ValueError(f"must be 'lowest', 'random' or a card such as '3S', not {shown(value)}")
 
 
-def _is_card(given: object, ranks: Sequence[str]) -> bool:
-    return isinstance(given, str) and given[:-1] in ranks and given[-1:] in SUITS
+def _is_card(value: object, ranks: Sequence[str]) -> bool:
+    return isinstance(value, str) and value[:-1] in ranks and value[-1:] in SUITS
 
 
-def _last_cards(given: object, before: Fields) -> str:
+def _last_cards(value: object, before: Fields) -> str:
     ranks = before.get("ranks", STANDARD_RANKS)
-    if isinstance(given, str) and given in ("top", *ranks, *SUITS):
-        return given
-    raise ValueError(f"must be 'top', a rank such as '2' or a suit such as 'S', not {shown(given)}")
+    if isinstance(value, str) and value in ("top", *ranks, *SUITS):
+        return value
+    raise ValueError(f"must be 'top', a rank such as '2' or a suit such as 'S', not {shown(value)}")
 
 
-def _lead_includes(given: object, _: Fields) -> bool | str:
-    if isinstance(given, bool) or given == "alone":
-        return given
-    raise ValueError(f"must be true, false or 'alone', not {shown(given)}")
+def _lead_includes(value: object, _: Fields) -> bool | str:
+    if isinstance(value, bool) or value == "alone":
+        return value
+    raise ValueError(f"must be true, false or 'alone', not {shown(value)}")
 
 
-def _straights(given: object, before: Fields) -> StraightOrder:
+def _straights(value: object, before: Fields) -> StraightOrder:
     ranks = before.get("ranks")
-    if isinstance(given, str):
-        if given not in ORDER_NAMES:
-            hint = suggestion(given, ORDER_NAMES)
-            raise ValueError(f"must be one of {', '.join(ORDER_NAMES)}, not {shown(given)}{hint}")
-        return straight_order(given, ranks or STANDARD_RANKS)
-    levels = tuple(tuple(_sequence(sequence, ranks) for sequence in _items(level)) for level in _items(given))
+    if isinstance(value, str):
+        if value not in ORDER_NAMES:
+            hint = suggestion(value, ORDER_NAMES)
+            raise ValueError(f"must be one of {', '.join(ORDER_NAMES)}, not {shown(value)}{hint}")
+        return straight_order(value, ranks or STANDARD_RANKS)
+    levels = tuple(tuple(_sequence(sequence, ranks) for sequence in _items(level)) for level in _items(value))
     sets = [frozenset(sequence.split()) for level in levels for sequence in level]
     for level in levels:
         if not level:
@@ -193,31 +193,31 @@ def _straights(given: object, before: Fields) -> StraightOrder:
     return levels
 
 
-def _run_order(given: object, _: Fields) -> str:
-    if given in ORDER_NAMES:
-        return str(given)
+def _run_order(value: object, _: Fields) -> str:
+    if value in ORDER_NAMES:
+        return str(value)
     try:
-        return own_order(given) if isinstance(given, str) else own_order("")
+        return own_order(value) if isinstance(value, str) else own_order("")
     except ValueError:
-        hint = suggestion(given, ORDER_NAMES) if isinstance(given, str) else ""
+        hint = suggestion(value, ORDER_NAMES) if isinstance(value, str) else ""
         names = f"must be one of {', '.join(ORDER_NAMES)}, or an order in words such as 'A 2 3-T J'"
-        raise ValueError(f"{names}, not {shown(given)}{hint}") from None
+        raise ValueError(f"{names}, not {shown(value)}{hint}") from None
 
 
-def _items(given: object) -> Sequence[object]:
-    if not isinstance(given, list | tuple):
-        raise ValueError(f"must be a list, not {shown(given)}")
-    return given
+def _items(value: object) -> Sequence[object]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"must be a list, not {shown(value)}")
+    return value
 
 
-def _sequence(given: object, ranks: Sequence[str] | None) -> str:
-    parts = given.split() if isinstance(given, str) else []
+def _sequence(value: object, ranks: Sequence[str] | None) -> str:
+    parts = value.split() if isinstance(value, str) else []
     for part in parts:
         if ranks is not None and part not in ranks:
             hint = _rank_hint(part, ranks)
-            raise ValueError(f"{shown(given)} holds {shown(part)}, which is none of the ranks{hint}")
+            raise ValueError(f"{shown(value)} holds {shown(part)}, which is not a rank{hint}")
     if len(parts) != 5 or len(set(parts)) != 5:
-        raise ValueError(f"a sequence must be five different ranks in a text, not {shown(given)}")
+        raise ValueError(f"a sequence must be five different ranks in a text, not {shown(value)}")
     return " ".join(parts)
 
 
@@ -226,58 +226,58 @@ def _rank_hint(text: str, ranks: Sequence[str]) -> str:
     return f"; did you mean {near!r}?" if near else suggestion(text, ranks)
 
 
-def _card_points(given: object, before: Fields) -> tuple[int, ...]:
-    if not isinstance(given, Mapping):
-        raise ValueError(f"must be an object, not {shown(given)}")
+def _card_points(value: object, before: Fields) -> tuple[int, ...]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be an object, not {shown(value)}")
     ranks: Sequence[str] = before.get("ranks", ())
     if ranks and before.get("jokers"):
-        given = {JOKER: given.get(ranks[-1]), **given}  # as much as a two unless it is given
+        value = {JOKER: value.get(ranks[-1]), **value}  # as much as a two unless it is given
         ranks = (*ranks, JOKER)
-    unknown = [rank for rank in given if ranks and rank not in ranks]
+    unknown = [rank for rank in value if ranks and rank not in ranks]
     wrong = first_of(
         unknown,
         lambda rank: [Problem("", f"has the unknown entry {shown(rank)}{_rank_hint(str(rank), ranks)}")],
     )
-    missing = [rank for rank in ranks if rank not in given]
+    missing = [rank for rank in ranks if rank not in value]
     if missing:
         wrong.append(Problem("", f"must have the points of every rank, and lacks {' '.join(missing)}"))
     wrong += [
-        Problem(f".{rank}", f"must be a whole number from {-LARGEST} to {LARGEST}, not {shown(given[rank])}")
+        Problem(f".{rank}", f"must be a whole number from {-LARGEST} to {LARGEST}, not {shown(value[rank])}")
         for rank in ranks
-        if rank in given and not (type(given[rank]) is int and -LARGEST <= given[rank] <= LARGEST)
+        if rank in value and not (type(value[rank]) is int and -LARGEST <= value[rank] <= LARGEST)
     ]
     if wrong:
         raise Refused(*wrong)
-    return tuple(given[rank] for rank in ranks)
+    return tuple(value[rank] for rank in ranks)
 
 
-def _bracket_start(given: object, _: Fields) -> int | str:
-    if given == "all" or (type(given) is int and 1 <= given <= LARGEST):
-        return given
-    raise ValueError(f"must be a whole number from 1 to {LARGEST}, or 'all', not {shown(given)}")
+def _bracket_start(value: object, _: Fields) -> int | str:
+    if value == "all" or (type(value) is int and 1 <= value <= LARGEST):
+        return value
+    raise ValueError(f"must be a whole number from 1 to {LARGEST}, or 'all', not {shown(value)}")
 
 
-def _rising(given: "Sequence[Bracket]", _: Fields) -> "Sequence[Bracket]":
-    starts = [bracket.start for bracket in given]
+def _rising(value: "Sequence[Bracket]", _: Fields) -> "Sequence[Bracket]":
+    starts = [bracket.start for bracket in value]
     numbers = [LARGEST + 1 if start == "all" else start for start in starts]
     if any(later <= earlier for earlier, later in pairwise(numbers)):
         raise ValueError(f"must rise by 'from', 'all' being the last, not {starts}")
-    return given
+    return value
 
 
-def _each_once(given: "Sequence[Honour]", _: Fields) -> "Sequence[Honour]":
-    _distinct([entry.honour for entry in given], _)
-    return given
+def _each_once(value: "Sequence[Honour]", _: Fields) -> "Sequence[Honour]":
+    _distinct([entry.honour for entry in value], _)
+    return value
 
 
-def _not_zero(given: int, _: Fields) -> int:
-    if given == 0:
+def _not_zero(value: int, _: Fields) -> int:
+    if value == 0:
         raise ValueError("must not be 0")
-    return given
+    return value
 
 
-def _null_by_name(given: object, _: Fields) -> object:
-    return None if given == "none" else given
+def _null_by_name(value: object, _: Fields) -> object:
+    return None if value == "none" else value
 
 
 rising = Step(_rising, "after")

@@ -32,13 +32,13 @@ def without_idle_fields(ruleset: Ruleset) -> Ruleset:
     return ruleset
 
 
-def without_lost_fields(ruleset: Ruleset, given: Mapping[str, object]) -> Ruleset:
-    """Return the ruleset with those fields off that lost what they need to fields that were ``given``.
+def without_lost_fields(ruleset: Ruleset, own: Mapping[str, object]) -> Ruleset:
+    """Return the ruleset with those fields off that lost what they need to the ``own`` fields.
 
-    These are fields of the preset that is extended. One that was given itself is left, to be refused.
+    These are fields of the preset that is extended. One that is among its own is left, to be refused.
     """
     for field, (is_lost, value) in _LOST.items():
-        if field not in given and is_lost(ruleset):
+        if field not in own and is_lost(ruleset):
             ruleset = replace(ruleset, **{field: value})
     return ruleset
 

@@ -30,47 +30,45 @@ from referee.ruleset.runs import RUNS, ranks_held, run_order
 _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
 
 
-def refuse_conflicts(ruleset: Ruleset, given: Mapping[str, object]) -> None:
+def refuse_conflicts(ruleset: Ruleset, own: Mapping[str, object]) -> None:
     """Raise RulesetError with all contradictions between fields, if there are any.
 
-    ``given`` has the fields that the preset extended does not supply.
+    ``own`` has the fields that the preset extended does not supply.
     """
-    problems = [*_pack(ruleset), *_hands(ruleset, given)]
+    problems = [*_pack(ruleset), *_hands(ruleset, own)]
     problems += [problem for check in _CHECKS for problem in check(ruleset)]
     problems = problems or [*excess(ruleset), *listing_problem(ruleset)]
     if problems:
         raise RulesetError.of(problems)
 
 
-def _hands(ruleset: Ruleset, given: Mapping[str, object]) -> Iterator[Problem]:
+def _hands(ruleset: Ruleset, own: Mapping[str, object]) -> Iterator[Problem]:
     players, cards = ruleset.players, pack_size(ruleset)
     if not isinstance(ruleset.hand_size, int):
         size = -(-cards // players)
         if size > MOST_CARDS:
-            yield Problem(
-                "hand_size", f"cannot be all: {size} cards for a player, and at most are {MOST_CARDS}"
-            )
+            yield Problem("hand_size", f"cannot be all: {size} cards for a player, more than {MOST_CARDS}")
         elif cards < players:
             yield Problem("removed_cards", f"leaves {cards} cards for {players} players")
         return
     size = ruleset.hand_size
     dealt = players * size
     if dealt > cards:
-        field = _given_of(given, "hand_size", "players", "decks", "removed_cards", "ranks")
+        field = _first_own(own, "hand_size", "players", "decks", "removed_cards", "ranks")
         fewer = f"; a hand_size of at most {cards // players}, or 'all', would do" if cards >= players else ""
-        yield Problem(field, f"{players} hands of {size} need {dealt} cards, there are {cards}{fewer}")
+        yield Problem(field, f"{players} hands of {size} need {dealt} cards, not {cards}{fewer}")
     elif ruleset.leftover == "to_lowest" and cards - dealt >= players:
         reason = (
             f"to_lowest needs fewer cards left over than players, not {cards - dealt} with {players} players"
         )
         yield Problem(
-            _given_of(given, "leftover", "hand_size", "players", "decks", "removed_cards", "ranks"), reason
+            _first_own(own, "leftover", "hand_size", "players", "decks", "removed_cards", "ranks"), reason
         )
 
 
-def _given_of(given: Mapping[str, object], *fields: str) -> str:
+def _first_own(own: Mapping[str, object], *fields: str) -> str:
     """Return the first of the fields that was given, or the first of all."""
-    return next((field for field in fields if field in given), fields[0])
+    return next((field for field in fields if field in own), fields[0])
 
 
 def _dealing(ruleset: Ruleset) -> Iterator[Problem]:
@@ -156,7 +154,7 @@ def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
         )
     for kind in filter(plays.__contains__, RUNS):
         if not run_order(ruleset, kind):
-            yield Problem("plays", f"has {kind}, and the pack has no ranks for one")
+            yield Problem("plays", f"has {kind}, but the pack lacks ranks for one")
     held = {*ranks_held(ruleset)}
     if plays & _SEQUENCE_KINDS and not any(
         {*text.split()} <= held for level in ruleset.straights for text in level
@@ -172,7 +170,7 @@ def _dragons(ruleset: Ruleset) -> Iterator[Problem]:
         needs = f"hands of at least {ranks} cards and never more than {MOST_CARDS_WITH_DRAGONS}"
         yield Problem("plays", f"has dragon, which needs {needs}; they can have {most}")
     elif ruleset.dragon == "wins" and ruleset.draw_on_pass == "none" and ruleset.exchange == "none":
-        yield Problem("plays", "has dragon, though with dragon: wins nobody can play one")
+        yield Problem("plays", "has dragon, which cannot be played with dragon: wins")
 
 
 def _order(ruleset: Ruleset) -> Iterator[Problem]:
@@ -180,12 +178,12 @@ def _order(ruleset: Ruleset) -> Iterator[Problem]:
     missing = [kind for kind in FIVE_CARD_KINDS if kind in plays - order]
     extra = [kind for kind in ruleset.five_card_order if kind in FIVE_CARD_KINDS and kind not in plays]
     if missing:
-        wanted = "; write all five-card kinds of plays, weakest first"
-        yield Problem("five_card_order", f"lacks {', '.join(missing)}, which plays has{wanted}")
+        advice = "; write all five-card kinds of plays, weakest first"
+        yield Problem("five_card_order", f"lacks {', '.join(missing)}, which plays has{advice}")
     if extra:
         rest = [kind for kind in ruleset.five_card_order if kind not in extra]
-        wanted = f"; write five_card_order = {json.dumps(rest)}" if not missing else ""
-        yield Problem("five_card_order", f"has {', '.join(extra)}, which plays lacks{wanted}")
+        advice = f"; write five_card_order = {json.dumps(rest)}" if not missing else ""
+        yield Problem("five_card_order", f"has {', '.join(extra)}, which plays lacks{advice}")
     if "royal_flush" in order and "straight_flush" not in plays:
         yield Problem("five_card_order", "has royal_flush, which needs straight_flush in plays")
 
@@ -212,7 +210,7 @@ def _end(ruleset: Ruleset) -> Iterator[Problem]:
     if ruleset.settle == "last_loses":
         yield Problem("settle", f"{ruleset.settle} needs deal_ends: last_holder")
     if ruleset.settle == "places" and ruleset.guard == "liable":
-        yield Problem("guard", "cannot be liable with settle: places, where nobody pays")
+        yield Problem("guard", "cannot be liable with settle: places, where no seat pays")
     if ruleset.after_out != "beatable":
         yield Problem("after_out", f"{ruleset.after_out} needs deal_ends: last_holder")
 
@@ -232,10 +230,10 @@ _FOR_THE_FIRST_OUT = (("dragon", "wins"), ("last_top_card", "loses"), ("guard", 
 
 
 def _places(ruleset: Ruleset) -> Iterator[Problem]:
-    wanted = ruleset.players if ruleset.settle == "places" else 0
-    given = len(ruleset.place_points)
-    if given != wanted:
-        reason = f"must have {wanted} numbers with settle: {ruleset.settle}, not {given}"
+    count = ruleset.players if ruleset.settle == "places" else 0
+    numbers = len(ruleset.place_points)
+    if numbers != count:
+        reason = f"must have {count} numbers with settle: {ruleset.settle}, not {numbers}"
         yield Problem("place_points", reason)
 
 
@@ -322,11 +320,11 @@ def _known_preset(field: str, name: object) -> str:
     raise RulesetError(field, f"no preset is called {shown(name)}{hint}{all_}")
 
 
-def _resolve(given: Mapping[str, object]) -> Ruleset:
+def _resolve(source: Mapping[str, object]) -> Ruleset:
     from referee.ruleset.reading import read_ruleset  # pydantic, which takes a while to load
 
-    preset = _known_preset("extends", given.get("extends", DEFAULT))
-    own = {name: value for name, value in given.items() if name != "extends"}
+    preset = _known_preset("extends", source.get("extends", DEFAULT))
+    own = {name: value for name, value in source.items() if name != "extends"}
     ruleset = without_lost_fields(read_ruleset({**_written(preset), **own}), own)
     refuse_conflicts(ruleset, own)
     return _named(without_idle_fields(ruleset), preset, named="name" in own)
@@ -346,9 +344,9 @@ def _written(name: str) -> Mapping[str, object]:
     """Return all fields of a preset as it has them, also those that are idle in it, for what extends it."""
     from referee.ruleset.reading import read_ruleset
 
-    given = tomllib.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8"))
-    base = {} if name == DEFAULT else _written(str(given.pop("extends", DEFAULT)))
-    return read_ruleset({**base, **given}).to_object()
+    own = tomllib.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8"))
+    base = {} if name == DEFAULT else _written(str(own.pop("extends", DEFAULT)))
+    return read_ruleset({**base, **own}).to_object()
 
 
 @cache

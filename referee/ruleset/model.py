@@ -329,7 +329,7 @@ def _content_hash(ruleset: Ruleset) -> str:
     from referee.ruleset.load import DEFAULT, load_ruleset  # which make rulesets of this module
 
     default = load_ruleset(DEFAULT).to_object()
-    given = ruleset.to_object()
-    content = {name: value for name, value in given.items() if name == "name" or value != default[name]}
+    fields = ruleset.to_object()
+    content = {name: value for name, value in fields.items() if name == "name" or value != default[name]}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()

@@ -14,13 +14,13 @@ ADAPTER = TypeAdapter(Ruleset)
 _WORDING = Wording("a ruleset", keys_at_parent=True)
 
 
-def read_ruleset(given: Mapping[str, object]) -> Ruleset:
+def read_ruleset(value: Mapping[str, object]) -> Ruleset:
     """Return the ruleset in a resolved object, with each field checked on its own.
 
     Raise RulesetError for unknown and missing fields, and for values outside their field's type or range.
     """
     try:
-        return ADAPTER.validate_python(given)
+        return ADAPTER.validate_python(value)
     except ValidationError as error:
         raise RulesetError.of(problems(error, json_schema(), _WORDING)) from None
 

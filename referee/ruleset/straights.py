@@ -108,8 +108,8 @@ def straight_order(name: str, ranks: tuple[str, ...], length: int = 5) -> Straig
         for start in level:
             sequence = [order[(start + step) % len(order)] for step in range(length)]
             last[frozenset(sequence)] = number, " ".join(sequence)
-    kept = [tuple(text for at, text in last.values() if at == number) for number in range(len(levels))]
-    return tuple(filter(None, kept))
+    by_level = [tuple(text for at, text in last.values() if at == number) for number in range(len(levels))]
+    return tuple(filter(None, by_level))
 
 
 def _levels(word: str, ranks: int, length: int) -> list[tuple[int, ...]]:

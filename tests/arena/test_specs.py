@@ -118,7 +118,7 @@ def test_field_when_it_is_wrong_then_one_line_names_it(change: dict[str, object]
 
 def test_field_when_nothing_is_like_it_then_all_are_named() -> None:
     with pytest.raises(
-        SpecError, match="zzz: is not a field of a tournament; there is only name, format, ruleset, entrants"
+        SpecError, match="zzz: is not a field of a tournament; valid fields: name, format, ruleset, entrants"
     ):
         make_spec(CUP | {"zzz": 1})
 

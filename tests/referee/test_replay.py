@@ -224,7 +224,7 @@ def test_replay_without_the_deal_before_takes_the_exchange_seats_as_given() -> N
 def test_replay_of_an_exchange_in_the_first_deal_is_wrong() -> None:
     first, second, _ = linked(extends="chinese-3", exchange="loser_to_winner")
     first["exchange"] = second["exchange"]
-    assert replay(Replayer(), first)["error"] == "exchange: there is none in this deal"
+    assert replay(Replayer(), first)["error"] == "exchange: this deal has none"
 
 
 @pytest.mark.parametrize(("field", "value"), [("given", "3D"), ("returned", "2S 2H"), ("returned", "XX")])

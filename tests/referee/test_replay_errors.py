@@ -306,4 +306,4 @@ def test_ruleset_with_the_name_of_a_ladder_is_wrong() -> None:
 
 @pytest.mark.parametrize("field", ["exchange", "forfeit", "faults", "ms", "answers"])
 def test_field_that_is_null_instead_of_absent_is_wrong(field: str) -> None:
-    assert error_of(**{field: None}) == (None, f"{field}: must be absent where there is none, not null")
+    assert error_of(**{field: None}) == (None, f"{field}: must be omitted rather than null")

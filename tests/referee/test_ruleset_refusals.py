@@ -31,9 +31,9 @@ MANY = {"plays": ["single", "pair_run"], "five_card_order": [], "players": 2}
 FIVES = [[" ".join(five)] for five in combinations(STANDARD_RANKS, 5)]
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
-    ({"hand_size": 14}, "hand_size", "4 hands of 14 need 56 cards, there are 52"),
-    ({"players": 5}, "players", "65 cards, there are 52; a hand_size of at most 10, or 'all', would do"),
-    ({"extends": "only-a-game-8", "decks": 1}, "decks", "8 hands of 13 need 104 cards, there are 52"),
+    ({"hand_size": 14}, "hand_size", "4 hands of 14 need 56 cards, not 52"),
+    ({"players": 5}, "players", "65 cards, not 52; a hand_size of at most 10, or 'all', would do"),
+    ({"extends": "only-a-game-8", "decks": 1}, "decks", "8 hands of 13 need 104 cards, not 52"),
     ({"extends": "chinese-3", "players": 2}, "players", "to_lowest needs fewer cards left over"),
     ({"draw_on_pass": "one"}, "draw_on_pass", "needs leftover: stock"),
     (
@@ -133,7 +133,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "plays",
         "they can have 26",
     ),
-    ({"plays": ["single", *FIVE, "dragon"], "dragon": "wins"}, "plays", "nobody can play one"),
+    ({"plays": ["single", *FIVE, "dragon"], "dragon": "wins"}, "plays", "cannot be played with dragon: wins"),
     (
         {"name": "hong-kong", "pass_locks": True},
         "name",
@@ -155,7 +155,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
             "hand_size": 9,
         },
         "plays",
-        "has triple_run, and the pack has no ranks for one",
+        "has triple_run, but the pack lacks ranks for one",
     ),
     (
         QUADS | {"bombs_beat": {"quads": ["2S"]}, "equal_suits": True},
@@ -247,7 +247,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     (LAST | {"settle": "places", "place_points": [5, 3]}, "place_points", "must have 4 numbers"),
     ({"place_points": [1]}, "place_points", "must have 0 numbers"),
     ({"redeal_four_twos": True, "removed_cards": ["2C"]}, "redeal_four_twos", "some of which are removed"),
-    ({"removed_cards": ["3C"]}, "removed_cards", "need 52 cards, there are 51"),
+    ({"removed_cards": ["3C"]}, "removed_cards", "need 52 cards, not 51"),
     (
         {
             "removed_cards": ["4D", "4C", "4H", "4S"],
@@ -328,7 +328,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"jokers": 3}, "jokers", "from 0 to 2"),
     ({"removed_cards": ["3C", "1H"]}, "removed_cards", "has '1H' is not a card"),
     ({"removed_cards": ["3C", "3H", "3C"]}, "removed_cards", "has '3C' twice"),
-    ({"removed_cards": ["RJ"]}, "removed_cards", "'jokers' says how many there are"),
+    ({"removed_cards": ["RJ"]}, "removed_cards", "set 'jokers' instead"),
     ({"card_points": {**dict.fromkeys(STANDARD_RANKS, 1), "joker": 2}}, "card_points", "'joker'"),
     ({"version": 0}, "version", "from 1"),
     ({"hand_size": "ALL"}, "hand_size", "or 'all', not 'ALL'"),
@@ -365,7 +365,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"name": "\ud800", "version": 2}, "name", "printable"),
     ({"name": 7, "version": 2}, "name", "must be a text"),
     ({"ranks": ["3", "4"]}, "ranks", "must be a list of texts"),
-    ({"ranks": list(LECTIO_RANKS)}, "straights", "'A', which is none of the ranks"),
+    ({"ranks": list(LECTIO_RANKS)}, "straights", "'A', which is not a rank"),
     ({"suits": ["D", "C", "H"]}, "suits", "each of D C H S once"),
     ({"suits": ["D", "C", "H", "D"]}, "suits", "has 'D' twice"),
     ({"suits": "DCHS"}, "suits", "must be a list"),
@@ -378,7 +378,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"straights": [["3 4 5 6 7"], []]}, "straights", "level without sequences"),
     ({"straights": [["3 4 5 6"]]}, "straights", "five different ranks"),
     ({"straights": [["3 4 5 6 6"]]}, "straights", "five different ranks"),
-    ({"straights": [["3 4 5 6 10"]]}, "straights", "'10', which is none of the ranks; did you mean 'T'?"),
+    ({"straights": [["3 4 5 6 10"]]}, "straights", "'10', which is not a rank; did you mean 'T'?"),
     ({"straights": [["3 4 5 6 7"], ["7 6 5 4 3"]]}, "straights", "twice"),
     ({"straights": ["3 4 5 6 7"]}, "straights", "must be a list"),
     ({"straights": [[3]]}, "straights", "five different ranks"),

@@ -100,7 +100,7 @@ def test_legal_with_the_highest_card_alone() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"must_include": "3D", "table": "4D"}, "must_include: only a lead can have to contain a card"),
+        ({"must_include": "3D", "table": "4D"}, "must_include: applies to a lead"),
         ({"must_include": "4D"}, "must_include: 4D is not in the hand"),
         ({"must_include": "3D 3C"}, "must_include: must be one card"),
         ({"must_include": ""}, "must_include: must be one card"),
