@@ -8,7 +8,8 @@ from urllib.parse import quote
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.core.specs import GROUPS, TournamentSpec, make_spec
+from arena.core.specs import GROUPS, TournamentSpec
+from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.operations.operation import Operation, Parameter
 from arena.operations.tournaments import Changed
@@ -45,6 +46,15 @@ EXAMPLE: Mapping[str, Any] = {
 }
 """What is in the form of a new tournament at first."""
 
+DEFAULTS: Mapping[str, Any] = to_json(
+    {
+        name: field.get_default(call_default_factory=True)
+        for name, field in TournamentSpec.model_fields.items()
+        if not field.is_required()
+    }
+)
+"""The values of fields that are not sent."""
+
 EXAMPLE_FILE = """\
 name = "cup"
 format = "swiss"
@@ -64,11 +74,6 @@ class TournamentFields:
     fields: Mapping[str, Any]
     """All its fields but the entrants; its ruleset by name if it is a preset."""
 
-    @property
-    def file(self) -> Mapping[str, Any]:
-        """The fields that differ from their defaults."""
-        return written(make_spec({**self.fields, "entrants": ()}))
-
 
 def _current(visit: Visit) -> TournamentFields:
     name = visit.request.path_params["tournament"]
@@ -79,12 +84,12 @@ def _current(visit: Visit) -> TournamentFields:
     return TournamentFields(name, {**fields, "ruleset": preset or fields["ruleset"]})
 
 
-def written(spec: TournamentSpec) -> Mapping[str, Any]:
-    """Return the fields of a tournament that its file needs."""
-    fields: Mapping[str, Any] = spec.model_dump(mode="json", exclude_defaults=True)
+def _file_of(fields: Mapping[str, Any]) -> str:
+    """Return the file of a tournament with these valid fields: those that differ from their defaults."""
     forms = {parameter.name: form_field(parameter) for parameter in parameters_of(TournamentSpec)}
     order = sorted(forms, key=lambda name: (GROUPS.index(forms[name].group), forms[name].rare))
-    return {name: fields[name] for name in order if name in fields}
+    values = to_json({**DEFAULTS, **fields})
+    return write_toml({name: values[name] for name in order if values[name] != DEFAULTS.get(name)})
 
 
 def _parameters(current: TournamentFields | None) -> list[Parameter]:
@@ -104,7 +109,7 @@ def _context(visit: Visit) -> dict[str, object]:
         "current": current,
         "action": action,
         "groups": grouped(GROUPS, parameters, drawn.fields),
-        "file": visit.sent.at(action).get("file", write_toml(current.file) if current else EXAMPLE_FILE),
+        "file": visit.sent.at(action).get("file", _file_of(current.fields) if current else EXAMPLE_FILE),
         "tab": "file" if visit.sent["tab"] == "file" else "form",
         "preview": None,
         "written": "",
@@ -120,10 +125,8 @@ def _fields_sent(visit: Visit, current: TournamentFields | None) -> dict[str, An
         files.put_ruleset(visit.web.storage, fields, current.fields["ruleset"] if current else None)
     if current is None:
         return fields
-    settled = {"name": current.name, "ruleset": current.fields["ruleset"]}
-    entrants = {name: fields.pop(name) for name in ("entrants",) if name in fields}
-    spec = make_spec({**settled, **fields})
-    return {**spec.model_dump(mode="json", exclude={"entrants"}), **entrants}
+    defaults = {name: value for name, value in DEFAULTS.items() if name not in changing.SETTLED}
+    return {**defaults, "ruleset": current.fields["ruleset"], **fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ def _make(visit: Visit) -> Changed | Previewed:
         steps = {"preview": tournaments.preview_change, "change": tournaments.change_tournament}
     made: Changed | Preview = visit.do(visit.choose(steps), fields=fields)
     if isinstance(made, Preview):
-        return Previewed(made, write_toml(written(make_spec(fields))))
+        return Previewed(made, _file_of({"name": made.tournament, **fields}))
     return made
 
 
