@@ -7,7 +7,7 @@ rows with that, and corrects them.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -18,7 +18,7 @@ from sqlmodel import SQLModel, select
 from arena.core.luck import Luck, Slope
 from arena.core.ranking import Pair, Sum
 from arena.core.softplay import Chances
-from arena.results.strength.sums import Left, Met, Score, SeatSum, Sums
+from arena.results.strength.sums import Left, Met, Score, SeatSum, Sums, sum_fields
 from arena.store.models import (
     Encounter,
     EntrantChances,
@@ -191,10 +191,6 @@ def _is_close(stored: Any, right: Any, relative: float) -> bool:
     )
 
 
-def _names(row: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(row))
-
-
 # Pools, as rated rounds close
 
 RATINGS: Ledger[Rating] = Ledger(
@@ -206,33 +202,33 @@ RATINGS: Ledger[Rating] = Ledger(
 TOTALS: Ledger[Sums] = Ledger(
     StrengthSums,
     ("table_size", "kind"),
-    ("matches", "deals", "within", "between", "raw_within", "raw_between", "forfeited"),
-    for_fits=("matches", "deals", "within", "between", "raw_within", "raw_between", "forfeited"),
+    sum_fields(Sums),
+    for_fits=sum_fields(Sums),
 )
-SCORES: Ledger[Score] = Ledger(StrengthScore, ("version_id",), _names(Score), for_fits=("deals", "score"))
+SCORES: Ledger[Score] = Ledger(StrengthScore, ("version_id",), sum_fields(Score), for_fits=("deals", "score"))
 MEETINGS: Ledger[Met] = Ledger(
-    Meeting, ("version_id", "other_id"), _names(Met), greatest=("last_match_id",), for_fits=("deals",)
+    Meeting, ("version_id", "other_id"), sum_fields(Met), greatest=("last_match_id",), for_fits=("deals",)
 )
 LEFT: Ledger[Left] = Ledger(
-    LeftMeeting, ("version_id", "other_id"), _names(Left), for_fits=("deals", "ahead", "behind", "score")
+    LeftMeeting, ("version_id", "other_id"), sum_fields(Left), for_fits=("deals", "ahead", "behind", "score")
 )
-SEATS: Ledger[SeatSum] = Ledger(SeatTally, ("version_id", "seat"), _names(SeatSum))
+SEATS: Ledger[SeatSum] = Ledger(SeatTally, ("version_id", "seat"), sum_fields(SeatSum))
 
 # Standings, as rounds close
 
 ENTRANTS: Ledger[Sum] = Ledger(
-    EntrantSum, ("entrant_id",), _names(Sum), greatest=("last_round",), latest={"last": "last_round"}
+    EntrantSum, ("entrant_id",), sum_fields(Sum), greatest=("last_round",), latest={"last": "last_round"}
 )
-ENCOUNTERS: Ledger[Pair] = Ledger(Encounter, ("entrant_id", "other_id"), _names(Pair))
+ENCOUNTERS: Ledger[Pair] = Ledger(Encounter, ("entrant_id", "other_id"), sum_fields(Pair))
 
 # Luck, as workers take rounds in
 
-SLOPES: Ledger[Slope] = Ledger(PoolSlope, ("table_size",), _names(Slope), relative=0.0)
-LUCK: Ledger[Luck] = Ledger(LuckTally, ("version_id",), _names(Luck), relative=0.0)
+SLOPES: Ledger[Slope] = Ledger(PoolSlope, ("table_size",), sum_fields(Slope), relative=0.0)
+LUCK: Ledger[Luck] = Ledger(LuckTally, ("version_id",), sum_fields(Luck), relative=0.0)
 CHANCES: Ledger[Chances] = Ledger(
-    EntrantChances, ("entrant_id", "other_id", "situation"), _names(Chances), relative=0.0
+    EntrantChances, ("entrant_id", "other_id", "situation"), sum_fields(Chances), relative=0.0
 )
-ENTRANT_LUCK: Ledger[Luck] = Ledger(EntrantLuck, ("entrant_id",), _names(Luck), relative=0.0)
+ENTRANT_LUCK: Ledger[Luck] = Ledger(EntrantLuck, ("entrant_id",), sum_fields(Luck), relative=0.0)
 
 # Sessions, as they are stored
 

@@ -138,9 +138,14 @@ LEDGERS: dict[Any, set[str]] = {
     ledgers.TOTALS: {"id", "ruleset_id"},
     ledgers.SCORES: {"sums_id"},
     ledgers.MEETINGS: {"sums_id"},
+    ledgers.LEFT: {"sums_id"},
     ledgers.SEATS: {"ruleset_id", "table_size"},
     ledgers.ENTRANTS: set(),
     ledgers.ENCOUNTERS: set(),
+    ledgers.SLOPES: {"ruleset_id"},
+    ledgers.LUCK: {"ruleset_id", "table_size"},
+    ledgers.CHANCES: set(),
+    ledgers.ENTRANT_LUCK: set(),
     ledgers.FAULTS: set(),
     ledgers.HIGHLIGHTS: set(),
 }
@@ -148,6 +153,7 @@ LEDGERS: dict[Any, set[str]] = {
 
 
 def test_ledgers_when_a_table_has_a_column_then_it_is_counted_again() -> None:
+    assert {*LEDGERS} == {each for each in vars(ledgers).values() if isinstance(each, ledgers.Ledger)}
     for ledger, rest in LEDGERS.items():
         assert set(ledger.table.model_fields) == {*ledger.key, *ledger.columns} | rest
 

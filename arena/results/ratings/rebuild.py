@@ -1,12 +1,13 @@
 """Counting all ledgers again from the deals, to show that they are right, and correcting them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
-from typing import Any
+from functools import partial
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from sqlalchemy import delete, update
 from sqlmodel import col, func, select
@@ -20,9 +21,9 @@ from arena.results.luck.recount import catch_up as catch_up_luck
 from arena.results.luck.recount import parts_of as luck_parts
 from arena.results.ratings.apply import lock_pools
 from arena.results.ratings.replay import Replay, Wrong, catch_up, parts_of
-from arena.results.sessions import FaultKey, Recounted, correct_faults, recounted, wrong_faults
+from arena.results.sessions import FaultKey, correct_faults, recounted, wrong_faults
 from arena.results.standings.counted import wrong_seats
-from arena.results.standings.stored import add_rounds, standings_parts, wrong_standings
+from arena.results.standings.stored import add_rounds, standings_parts
 from arena.store.models import (
     COUNTED,
     AuditEntry,
@@ -58,15 +59,6 @@ class Rebuilt:
     mended: int = 0
     """Number of ratings, sums and tallies that were wrong and have been corrected."""
 
-    def with_ruleset(self, replay: Replay, ratings: int) -> "Rebuilt":
-        """Return this with the figures of one more ruleset, which has ``ratings`` ratings."""
-        return replace(
-            self,
-            pools=self.pools + replay.pools,
-            matches=self.matches + replay.matches,
-            ratings=self.ratings + ratings,
-        )
-
 
 Tell = Callable[[str], None]
 """Is told now and then, in words, how far a check is."""
@@ -77,25 +69,15 @@ def rebuild(storage: Storage, tell: Tell = lambda _: None) -> Rebuilt:
 
     Check each seat's points, each rating change, and all ledgers (``arena.results.ledgers``).
     """
-    result = Rebuilt(0, 0, 0, None)
+    walk = _Walk(tell)
     with storage.read() as tx:
         try:
-            for luck in _recount_luck(tx, tell):  # first, for strengths follow from what was expected
-                _require_none(tx, _wrong_rows(tx, luck_parts(tx, luck)))
-            for replay in _replay_all(tx, tell):
-                _require_none(tx, _wrong_rows(tx, parts_of(tx, replay)))
-                result = result.with_ruleset(replay, _count_ratings(tx, replay))
-            tell("comparing standings")
-            _require_none(tx, wrong_standings(tx))
-            _require_counted(tx)
-            faults: Counter[FaultKey] = Counter()
-            for sessions in _recounted(tx, tell):
-                _require_none(tx, sessions.highlights.wrong(tx))
-                faults += sessions.faults
-            _require_none(tx, wrong_faults(tx, faults))
+            for steps in walk.stages:
+                for difference in (each for step in steps(tx) for each in step.different):
+                    raise Wrong(difference.problem(tx))
         except Wrong as wrong:
-            return replace(result, problem=str(wrong))
-    return result
+            return replace(walk.result, problem=str(wrong))
+    return walk.result
 
 
 def mend(storage: Storage, actor: Actor, now: datetime, tell: Tell = lambda _: None) -> Rebuilt:
@@ -108,39 +90,117 @@ def mend(storage: Storage, actor: Actor, now: datetime, tell: Tell = lambda _: N
     these rows are corrected.
     """
     actor.require(Role.OPERATOR, "mend ratings")
-    result = Rebuilt(0, 0, 0, None)
+    walk, repair = _Walk(tell, mends=True), _Repair(storage, actor, now)
     try:
-        with storage.read() as tx:
-            replays = [
-                (replay, _count_ratings(tx, replay), [*_wrong_rows(tx, parts_of(tx, replay))])
-                for replay in _replay_all(tx, tell)
-            ]
-        mended = 0
-        for replay, ratings, wrong in replays:
-            if wrong:
-                mended += _mend_pools(storage, replay, wrong, actor, now)
-            result = result.with_ruleset(replay, ratings)
-        mended += _mend_luck(storage, actor, now, tell)
-        tell("comparing standings")
-        mended += _mend_standings(storage, actor, now)
-        mended += _mend_sessions(storage, actor, now, tell)
+        for steps in walk.stages:
+            with storage.read() as tx:
+                for step in steps(tx):
+                    if different := [*step.different]:
+                        step.correct(repair, different)
+            if repair.unrecorded:
+                with storage.write() as tx:
+                    repair.record(tx, 0)
     except Wrong as wrong:
-        return replace(result, problem=str(wrong))
-    return replace(result, mended=mended)
+        return replace(walk.result, problem=str(wrong))
+    return replace(walk.result, mended=repair.mended)
 
 
-def _require_none(tx: Transaction, wrong: Iterable[WrongRow]) -> None:
-    """Raise Wrong for the first of some rows, if there are any."""
-    for row in wrong:
-        raise Wrong(row.problem(tx))
+@dataclass(slots=True)
+class _Repair:
+    """What was corrected so far, and by whom."""
+
+    storage: Storage
+    actor: Actor
+    now: datetime
+    mended: int = 0
+    unrecorded: int = 0
+    """How much of that is not in the audit log yet."""
+
+    def count(self, mended: int) -> None:
+        """Count what was corrected."""
+        self.mended += mended
+        self.unrecorded += mended
+
+    def record(self, tx: Transaction, mended: int, **details: str) -> None:
+        """Count what this transaction corrects, and write it to the audit log with all that is not there."""
+        self.count(mended)
+        record(tx, self.actor, "rating.mend", SUBJECT, self.now, **details, mended=self.unrecorded)
+        self.unrecorded = 0
 
 
-def _require_counted(tx: Transaction) -> None:
-    """Raise Wrong for the first match that counts otherwise than is kept with its seats."""
-    for tournament in tx.exec(select(Tournament).order_by(col(Tournament.id))).all():
-        for seat in wrong_seats(tx, tournament):
-            at = f"round {seat.round}, table {seat.table}"
-            raise Wrong(f"{tournament.name}: what {at} counts is wrong")
+class _Step(NamedTuple):
+    """Rows that are compared with what was counted, and corrected, together."""
+
+    different: Iterable[Any]
+    """What is wrong: each has its ``problem``."""
+    correct: Callable[[_Repair, Sequence[Any]], None]
+    """Corrects that."""
+
+
+@dataclass(slots=True)
+class _Walk:
+    """All ledgers, counted again."""
+
+    tell: Tell
+    mends: bool = False
+    """Whether rounds that have ended must all be in the sums of standings."""
+    result: Rebuilt = Rebuilt(0, 0, 0, None)
+    """The figures so far."""
+
+    @property
+    def stages(self) -> tuple[Callable[[Transaction], Iterator[_Step]], ...]:
+        """The steps by what they follow from: luck is first, for strengths follow from what was expected."""
+        return self._luck, self._pools, self._standings, self._sessions
+
+    def _luck(self, tx: Transaction) -> Iterator[_Step]:
+        """Raise Wrong for the first round whose beta does not follow from the rounds before."""
+        self.tell("comparing luck")
+        for ruleset_id in _rulesets(tx):
+            recount = Recount(ruleset_id)
+            catch_up_luck(tx, recount)
+            if recount.problem is not None:
+                raise Wrong(recount.problem)
+            yield _Step(_wrong_rows(tx, luck_parts(tx, recount)), partial(_correct_luck, recount))
+
+    def _pools(self, tx: Transaction) -> Iterator[_Step]:
+        """Raise Wrong for the first rating change that is wrong, before any step."""
+        for replay in _replay_all(tx, self.tell):
+            counted = select(func.count()).select_from(Rating).where(Rating.ruleset_id == replay.ruleset_id)
+            ratings = tx.exec(counted).one()
+            yield _Step(_wrong_rows(tx, parts_of(tx, replay)), partial(_correct_pools, replay))
+            self.result = replace(
+                self.result,
+                pools=self.result.pools + replay.pools,
+                matches=self.result.matches + replay.matches,
+                ratings=self.result.ratings + ratings,
+            )
+
+    def _standings(self, tx: Transaction) -> Iterator[_Step]:
+        self.tell("comparing standings")
+        summed = col(Round.state).in_(COUNTED) if self.mends else col(Round.summed).is_(True)
+        for tournament in tx.exec(select(Tournament).order_by(col(Tournament.id))).all():
+            right, ended = Sums(), _ended(tx, tournament.id)
+            add_rounds(tx, tournament, right, summed)
+            missing = [id_ for id_, is_summed in ended.items() if self.mends and not is_summed]
+            rows = _wrong_rows(tx, standings_parts(tournament, right))
+            yield _Step(
+                chain(rows, wrong_seats(tx, tournament), missing),
+                partial(_correct_standings, tournament.id, right, ended),
+            )
+
+    def _sessions(self, tx: Transaction) -> Iterator[_Step]:
+        total, so_far = tx.exec(select(func.count(col(Session.id)))).one(), 0
+        last, faults = _last_mending(tx), Counter[FaultKey]()
+        for sessions in recounted(tx):
+            so_far += sessions.sessions
+            self.tell(f"counting again: {so_far:,} of {total:,} sessions")
+            faults += sessions.faults
+            yield _Step(sessions.highlights.wrong(tx), _correct_highlights)
+        yield _Step(wrong_faults(tx, faults), partial(_correct_faults, last))
+
+
+def _rulesets(tx: Transaction) -> Sequence[int]:
+    return tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all()
 
 
 def _wrong_rows(tx: Transaction, parts: Iterable[Part[Any]]) -> Iterator[WrongRow]:
@@ -153,7 +213,6 @@ def _wrong_rows(tx: Transaction, parts: Iterable[Part[Any]]) -> Iterator[WrongRo
 
 def _replay_all(tx: Transaction, tell: Tell) -> list[Replay]:
     """Replay all rated rounds, by ruleset."""
-    rulesets = tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all()
     total = tx.exec(select(func.sum(StoredRuleset.rated_matches))).one() or 0
     replays: list[Replay] = []
 
@@ -161,29 +220,15 @@ def _replay_all(tx: Transaction, tell: Tell) -> list[Replay]:
         before = sum(replay.matches for replay in replays[:-1])
         tell(f"rating again: {before + matches:,} of {total:,} matches")
 
-    for ruleset_id in rulesets:
+    for ruleset_id in _rulesets(tx):
         replays.append(Replay(ruleset_id))
         catch_up(tx, replays[-1], so_far)
     return replays
 
 
-def _recounted(tx: Transaction, tell: Tell) -> Iterator[Recounted]:
-    """Yield all sessions, counted again."""
-    total, so_far = tx.exec(select(func.count(col(Session.id)))).one(), 0
-    for sessions in recounted(tx):
-        so_far += sessions.sessions
-        tell(f"counting again: {so_far:,} of {total:,} sessions")
-        yield sessions
-
-
-def _count_ratings(tx: Transaction, replay: Replay) -> int:
-    """Return how many ratings are stored, right or wrong."""
-    counted = select(func.count()).select_from(Rating)
-    return tx.exec(counted.where(Rating.ruleset_id == replay.ruleset_id)).one()
-
-
-def _mend_pools(storage: Storage, replay: Replay, wrong: list[WrongRow], actor: Actor, now: datetime) -> int:
-    """Correct what is wrong in the rows of a ruleset's pools; return how many things were."""
+def _correct_pools(replay: Replay, repair: _Repair, wrong: Sequence[WrongRow]) -> None:
+    """Correct what is wrong in the rows of a ruleset's pools."""
+    storage = repair.storage
     missing = [row.key for row in wrong if row.part.ledger is TOTALS and row.stored is None]
     if missing:  # rows refer to them, and all of these are missing
         with _locked(storage, replay) as tx:
@@ -196,14 +241,12 @@ def _mend_pools(storage: Storage, replay: Replay, wrong: list[WrongRow], actor: 
         if part.ledger is not TOTALS:
             with _locked(storage, replay) as tx:
                 part.correct(tx, keys)
-    mended = len(missing) + len(wrong)
     with _locked(storage, replay) as tx:
         parts_of(tx, replay)[0].correct(tx, totals)
         if missing or any(row.for_fits for row in wrong):
             _forget_fits(tx, replay.ruleset_id)
         ruleset = tx.get_one(StoredRuleset, replay.ruleset_id).label
-        record(tx, actor, "rating.mend", SUBJECT, now, ruleset=ruleset, mended=mended)
-    return mended
+        repair.record(tx, len(missing) + len(wrong), ruleset=ruleset)
 
 
 def _batches(wrong: Iterable[WrongRow]) -> Iterator[tuple[Part[Any], list[Key]]]:
@@ -232,81 +275,39 @@ def _forget_fits(tx: Transaction, ruleset_id: int) -> None:
 # Luck
 
 
-def _recount_luck(tx: Transaction, tell: Tell) -> Iterator[Recount]:
-    """Yield the luck under each ruleset, counted again.
-
-    Raise Wrong for the first round whose beta does not follow from the rounds before.
-    """
-    tell("comparing luck")
-    for ruleset_id in tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all():
-        recount = Recount(ruleset_id)
-        catch_up_luck(tx, recount)
-        if recount.problem is not None:
-            raise Wrong(recount.problem)
-        yield recount
-
-
-def _mend_luck(storage: Storage, actor: Actor, now: datetime, tell: Tell) -> int:
-    """Correct the sums of luck; return how many were wrong. Raise Wrong as ``_recount_luck`` does."""
-    with storage.read() as tx:
-        recounts = [
-            (recount, [*_wrong_rows(tx, luck_parts(tx, recount))]) for recount in _recount_luck(tx, tell)
-        ]
-    mended = 0
-    for recount, wrong in recounts:
-        for part, keys in _batches(wrong):
-            with storage.write() as tx:
-                lock_pools(tx, recount.ruleset_id, matches=0)
-                catch_up_luck(tx, recount)
-                part.correct(tx, keys)
-        mended += len(wrong)
-    if mended:
-        with storage.write() as tx:
-            record(tx, actor, "rating.mend", SUBJECT, now, mended=mended)
-    return mended
+def _correct_luck(recount: Recount, repair: _Repair, wrong: Sequence[WrongRow]) -> None:
+    for part, keys in _batches(wrong):
+        with repair.storage.write() as tx:
+            lock_pools(tx, recount.ruleset_id, matches=0)
+            catch_up_luck(tx, recount)
+            part.correct(tx, keys)
+    repair.count(len(wrong))
 
 
 # Standings
 
 
-def _mend_standings(storage: Storage, actor: Actor, now: datetime) -> int:
-    """Correct the sums of standings; return the number of tournaments concerned."""
-    with storage.read() as tx:
-        ids = tx.exec(select(Tournament.id).order_by(col(Tournament.id))).all()
-    mended = sum(_mend_tournament(storage, id_) for id_ in ids)
-    if mended:
-        with storage.write() as tx:
-            record(tx, actor, "rating.mend", SUBJECT, now, mended=mended)
-    return mended
+def _correct_standings(
+    tournament_id: int, right: Sums, counted: Container[int], repair: _Repair, different: Sequence[Any]
+) -> None:
+    """Correct the sums of a tournament and what its matches count; ``counted`` are the rounds in ``right``.
 
-
-def _mend_tournament(storage: Storage, tournament_id: int) -> bool:
-    """Correct the sums of a tournament and what its matches count; return whether any were wrong.
-
-    Rounds that have ended but were not in them are added. The long part only reads: under the lock of the
-    tournament, only the rounds that have ended in the meantime are added.
+    Rounds that have ended but were not in the sums are added; those that have ended in the meantime are read
+    under the lock of the tournament.
     """
-    right = Sums()
-    with storage.read() as tx:
-        tournament = tx.get_one(Tournament, tournament_id)
-        counted = _ended(tx, tournament_id)
-        add_rounds(tx, tournament, right, col(Round.state).in_(COUNTED))
-        wrong = [*_wrong_rows(tx, standings_parts(tournament, right))]
-        if all(counted.values()) and not wrong and not any(True for _ in wrong_seats(tx, tournament)):
-            return False
-    with storage.write() as tx:
+    with repair.storage.write() as tx:
         lock_row(tx, tournament_id)
         more = [round_id for round_id in _ended(tx, tournament_id) if round_id not in counted]
         tournament = tx.get_one(Tournament, tournament_id)
         add_rounds(tx, tournament, right, col(Round.id).in_(more))
-        for part, keys in _batches(wrong):
+        for part, keys in _batches(row for row in different if isinstance(row, WrongRow)):
             part.correct(tx, keys)
         for seat in wrong_seats(tx, tournament):
             row = tx.get_one(Seat, seat.id)
             row.score, row.place = seat.score, seat.place
         ended = (col(Round.tournament_id) == tournament_id, col(Round.state).in_(COUNTED))
         changed(tx, update(Round).where(*ended).values(summed=True))
-    return True
+    repair.count(1)
 
 
 def _ended(tx: Transaction, tournament_id: int) -> dict[int, bool]:
@@ -318,32 +319,22 @@ def _ended(tx: Transaction, tournament_id: int) -> dict[int, bool]:
 # Sessions
 
 
-def _mend_sessions(storage: Storage, actor: Actor, now: datetime, tell: Tell) -> int:
-    """Correct the tallies of sessions; return how many sets of highlights and counts of faults were wrong.
+def _correct_highlights(repair: _Repair, wrong: Sequence[WrongRow]) -> None:
+    keys = [row.key for row in wrong]
+    with repair.storage.write() as tx:  # sessions never change, so that nobody else is in the way
+        wrong[0].part.correct(tx, keys)
+    repair.count(len({session_id for session_id, _ in keys}))
 
-    Raise Wrong if somebody else has mended them in the meantime.
-    """
-    counted: Counter[FaultKey] = Counter()
-    mended = 0
-    with storage.read() as tx:
-        last = _last_mending(tx)
-        for sessions in _recounted(tx, tell):
-            counted += sessions.faults
-            wrong = [row.key for row in sessions.highlights.wrong(tx)]
-            if wrong:  # sessions never change, so that nobody else is in the way
-                with storage.write() as writing:
-                    sessions.highlights.correct(writing, wrong)
-            mended += len({session_id for session_id, _ in wrong})
-        faults = wrong_faults(tx, counted)
-    if mended or faults:
-        with storage.write() as tx:
-            for ruleset_id in sorted({row.key[1] for row in faults}):
-                lock_pools(tx, ruleset_id, matches=0)
-            if faults and _last_mending(tx) != last:  # it may have added the same
-                raise Wrong("another repair ran meanwhile; fault counts were not changed")
-            correct_faults(tx, faults)
-            record(tx, actor, "rating.mend", SUBJECT, now, mended=mended + len(faults))
-    return mended + len(faults)
+
+def _correct_faults(last: int | None, repair: _Repair, wrong: Sequence[WrongRow]) -> None:
+    """Raise Wrong if somebody else has mended them since the entry ``last`` of the audit log."""
+    with repair.storage.write() as tx:
+        for ruleset_id in sorted({row.key[1] for row in wrong}):
+            lock_pools(tx, ruleset_id, matches=0)
+        if _last_mending(tx) != last:  # it may have added the same
+            raise Wrong("another repair ran meanwhile; fault counts were not changed")
+        correct_faults(tx, wrong)
+        repair.record(tx, len(wrong))
 
 
 def _last_mending(tx: Transaction) -> int | None:

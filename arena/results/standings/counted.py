@@ -47,12 +47,17 @@ def keep_counted(
 class WrongSeat(NamedTuple):
     """A seat with which something else is kept than its match counts."""
 
+    tournament: str
     id: int
     round: int
     table: int
     score: float | None
     """What should be kept; None for nothing."""
     place: int | None
+
+    def problem(self, _: Transaction) -> str:
+        """Return in words what is wrong."""
+        return f"{self.tournament}: what round {self.round}, table {self.table} counts is wrong"
 
 
 def wrong_seats(tx: Transaction, tournament: Tournament) -> Iterator[WrongSeat]:
@@ -79,7 +84,7 @@ def wrong_seats(tx: Transaction, tournament: Tournament) -> Iterator[WrongSeat]:
         is_scored = tournament.duplicate or (round, table) in corrected
         one = counted[round, table] if is_scored or (round, table) in forfeited else None
         right = WrongSeat(
-            *(id, round, table),
+            *(tournament.name, id, round, table),
             score=one.points[entrant] if one is not None and is_scored else None,
             place=one.places[entrant] if one is not None else None,
         )

@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from arena.core.corrections import Correction, adjust, demoted, disqualified_by
 from arena.core.formats import FORMATS
 from arena.core.ranking import Meeting, Pair, Played, Results, Standing, Sum, Sums, ranked
-from arena.results.ledgers import ENCOUNTERS, ENTRANTS, Part, WrongRow
+from arena.results.ledgers import ENCOUNTERS, ENTRANTS, Part
 from arena.results.standings.outcomes import Table, corrections_of, outcomes, played_deals
 from arena.store.models import (
     BEGUN,
@@ -129,15 +129,6 @@ def standings_parts(tournament: Tournament, right: Sums) -> list[Part[Any]]:
         Part(ENTRANTS, right.entrants, problem, which=col(EntrantSum.entrant_id).in_(ids)),
         Part(ENCOUNTERS, right.pairs, problem, which=col(Encounter.entrant_id).in_(ids)),
     ]
-
-
-def wrong_standings(tx: Transaction) -> Iterator[WrongRow]:
-    """Yield the rows that are not the sums of the rounds that are summed."""
-    for tournament in tx.exec(select(Tournament).order_by(col(Tournament.id))).all():
-        right = Sums()
-        add_rounds(tx, tournament, right, col(Round.summed).is_(True))
-        for part in standings_parts(tournament, right):
-            yield from part.wrong(tx)
 
 
 def pairs_among(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.core.ranking import ScoreKind
-from arena.results.strength.sums import Sums
+from arena.results.strength.sums import Sums, sum_fields
 
 Numbers: TypeAlias = NDArray[np.int64]
 
@@ -47,18 +47,12 @@ class Counts:
         meetings = [(*pair, met.deals, met.ahead, met.behind) for pair, met in sums.meetings.items()]
         left = [(*both, gone.deals, gone.ahead, gone.behind, gone.score) for both, gone in sums.left.items()]
         return cls(
-            sums.size,
-            sums.matches,
-            sums.deals,
-            sums.within,
-            sums.between,
-            sums.raw_within,
-            sums.raw_between,
-            np.array(scores, dtype=SCORE),
-            np.array(meetings, dtype=MEETING),
-            kind,
-            sums.forfeited,
-            np.array(left, dtype=LEFT),
+            size=sums.size,
+            kind=kind,
+            scores=np.array(scores, dtype=SCORE),
+            meetings=np.array(meetings, dtype=MEETING),
+            left=np.array(left, dtype=LEFT),
+            **{name: getattr(sums, name) for name in sum_fields(Sums)},
         )
 
     @property

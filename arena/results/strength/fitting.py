@@ -26,6 +26,7 @@ from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.pools import Pool, Summed, baselines_in, latest_fits, lines_in, unfitted
 from arena.results.strength.ranges import above_anchor, parting, places
 from arena.results.strength.scale import ENOUGH
+from arena.results.strength.sums import Sums, sum_fields
 from arena.store.models import (
     LeftMeeting,
     Meeting,
@@ -178,18 +179,12 @@ def _counts(tx: Transaction, row: StrengthSums) -> Counts:
         *(col(LeftMeeting.ahead), col(LeftMeeting.behind), col(LeftMeeting.score)),
     )
     return Counts(
-        row.table_size,
-        row.matches,
-        row.deals,
-        row.within,
-        row.between,
-        row.raw_within,
-        row.raw_between,
-        np.fromiter(_read(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
-        np.fromiter(_read(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
-        row.kind,
-        row.forfeited,
-        np.fromiter(_read(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=LEFT),
+        size=row.table_size,
+        kind=row.kind,
+        scores=np.fromiter(_read(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
+        meetings=np.fromiter(_read(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
+        left=np.fromiter(_read(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=LEFT),
+        **{name: getattr(row, name) for name in sum_fields(Sums)},
     )
 
 

@@ -1,10 +1,11 @@
 """What is stored of a pool's matches for its strengths: only sums, so that a fit reads no history."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from itertools import combinations
 from operator import gt, mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.core.duplicate import Deals, PlayedSession, deal_scores
 from arena.core.luck import UNIT, made
@@ -117,6 +118,17 @@ def _counted(session: PlayedSession, scores: Sequence[Sequence[float]], right: S
     )
 
 
+@cache
+def sum_fields(sums: type) -> tuple[str, ...]:
+    """Return the names of the fields that are sums: those that are a number by default."""
+    return tuple(each.name for each in fields(sums) if isinstance(each.default, int | float))
+
+
+def _merge(own: Any, other: Any, times: int) -> None:
+    for name in sum_fields(own.__class__):
+        setattr(own, name, getattr(own, name) + times * getattr(other, name))
+
+
 @dataclass(slots=True)
 class Score:
     """A bot's score; the fields are those of ``StrengthScore``."""
@@ -226,21 +238,16 @@ class Sums:
 
     def merge(self, other: "Sums", times: int = 1) -> None:
         """Add other sums, or take them away with ``times`` -1; those by seat are left as they are."""
-        for name in ("matches", "deals", "within", "between", "raw_within", "raw_between", "forfeited"):
-            setattr(self, name, getattr(self, name) + times * getattr(other, name))
+        _merge(self, other, times)
         for bot, score in other.scores.items():
-            own = self.scores.setdefault(bot, Score())
-            own.deals += times * score.deals
-            own.score += times * score.score
-        for pair, more in other.meetings.items():
-            met = self.meetings.setdefault(pair, Met())
-            for name in ("deals", "matches", "ahead", "behind", "lead"):
-                setattr(met, name, getattr(met, name) + times * getattr(more, name))
-            met.last_match_id = max(met.last_match_id, more.last_match_id)
-        for both, gone in other.left.items():
-            left = self.left.setdefault(both, Left())
-            for name in ("deals", "matches", "ahead", "behind", "lead", "score"):
-                setattr(left, name, getattr(left, name) + times * getattr(gone, name))
+            _merge(self.scores.setdefault(bot, Score()), score, times)
+        for pair, met in other.meetings.items():
+            own = self.meetings.setdefault(pair, Met())
+            last = max(own.last_match_id, met.last_match_id)
+            _merge(own, met, times)
+            own.last_match_id = last
+        for both, left in other.left.items():
+            _merge(self.left.setdefault(both, Left()), left, times)
 
     def add_match(self, match_id: int, bots: Sequence[int], sessions: Sequence[CountedDeals]) -> None:
         """Add a match, and its results by pair of bots and by seat; ``bots`` are by position at the table."""
