@@ -152,10 +152,12 @@ def own_members(
         return NO_ENTRIES
     with storage.read() as tx:
         league = find_league(tx, name)
-        inside = [one.name for one in active_members(tx, league) if owner_of(one.name) in actor.owners]
+        inside = [
+            member.name for member in active_members(tx, league) if owner_of(member.name) in actor.owners
+        ]
         others = [bot for bot in bots_of(tx, actor.owners) if bot not in inside]
-        shown = [_own_member(tx, actor, league, bot, now) for bot in others[offset : offset + limit]]
-        return OwnEntries([*(OwnEntry(one, "in", leaves=True) for one in inside), *shown], len(others))
+        others_shown = [_own_member(tx, actor, league, bot, now) for bot in others[offset : offset + limit]]
+        return OwnEntries([*(OwnEntry(bot, "in", leaves=True) for bot in inside), *others_shown], len(others))
 
 
 def _own_member(tx: Transaction, actor: Actor, league: League, bot: str, now: datetime) -> OwnEntry:

@@ -146,8 +146,8 @@ def _info(tx: Transaction, league: League) -> LeagueInfo:
     return LeagueInfo(
         league=league.name,
         divisions=tuple(level.name for level in spec.levels),
-        formats=tuple(dict.fromkeys(one.format for one in played)),
-        rulesets=tuple(dict.fromkeys(load_ruleset(one.ruleset).label for one in played)),
+        formats=tuple(dict.fromkeys(tournament.format for tournament in played)),
+        rulesets=tuple(dict.fromkeys(load_ruleset(tournament.ruleset).label for tournament in played)),
         interval_hours=spec.interval_hours,
         members=len(active_members(tx, league)),
         season=league.seasons,
@@ -174,10 +174,10 @@ def show(storage: Storage, name: str, now: datetime, number: int | None = None) 
             for member in members
             if member.id not in placed or member.id in problems
         ]
-        shown = [_shown(tx, league, season, now)] if season else []
+        seasons = [_describe_season(tx, league, season, now)] if season else []
         info = _info(tx, league)
         of_league = {field.name: getattr(info, field.name) for field in fields(info)}
-        return LeagueShown(**of_league, seasons=shown, outside=tuple(outside))
+        return LeagueShown(**of_league, seasons=seasons, outside=tuple(outside))
 
 
 def history(storage: Storage, name: str, now: datetime, limit: int | None = None) -> list[SeasonShown]:
@@ -190,7 +190,7 @@ def history(storage: Storage, name: str, now: datetime, limit: int | None = None
             .order_by(col(Season.number).desc())
             .limit(limit)
         )
-        return [_shown(tx, league, season, now) for season in tx.exec(seasons).all()]
+        return [_describe_season(tx, league, season, now) for season in tx.exec(seasons).all()]
 
 
 def orders(storage: Storage, name: str, limit: int) -> list[SeasonOrder]:
@@ -223,7 +223,7 @@ def _season(tx: Transaction, league: League, number: int | None) -> Season | Non
     return season
 
 
-def _shown(tx: Transaction, league: League, season: Season, now: datetime) -> SeasonShown:
+def _describe_season(tx: Transaction, league: League, season: Season, now: datetime) -> SeasonShown:
     after = _arrivals_after(tx, league, season, now)
     return SeasonShown(
         season=season.number,

@@ -46,21 +46,21 @@ SET_BY_LEAGUE = (
 """Fields of a tournament that its league sets; its tournaments start by themselves, so without a beacon."""
 
 
-def _hours(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0.01 <= given <= 100_000:
-        raise ValueError(f"must be a number of hours from 0.01 to 100000, not {shown(given)}")
-    return given
+def _hours(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.01 <= value <= 100_000:
+        raise ValueError(f"must be a number of hours from 0.01 to 100000, not {shown(value)}")
+    return value
 
 
-def _tournament(given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+def _tournament(fields: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """Return fields of a tournament, which are checked as a whole later; read a ruleset that is a file."""
-    set_here = [Problem(f".{key}", "the league sets it") for key in SET_BY_LEAGUE if key in given]
+    set_here = [Problem(f".{key}", "the league sets it") for key in SET_BY_LEAGUE if key in fields]
     if set_here:
         raise Refused(*set_here)
-    if "ruleset" not in given:
-        return given
+    if "ruleset" not in fields:
+        return fields
     try:
-        return {**given, "ruleset": read_ruleset(given["ruleset"], info.context)}
+        return {**fields, "ruleset": read_ruleset(fields["ruleset"], info.context)}
     except (RulesetError, ValueError) as error:
         raise Refused(Problem(".ruleset", str(error))) from None
 
@@ -170,10 +170,10 @@ class LeagueSpec(_Table):
 
     def to_object(self) -> dict[str, object]:
         """Return the league as a JSON object that ``make_league`` reads; absent fields have defaults."""
-        given = self.model_dump(mode="json", exclude_defaults=True, exclude={"start"})
-        given["start"] = self.start.isoformat()
-        given["allow_same_owner"] = self.allow_same_owner
-        return {name: given[name] for name in LeagueSpec.model_fields if name in given}
+        fields = self.model_dump(mode="json", exclude_defaults=True, exclude={"start"})
+        fields["start"] = self.start.isoformat()
+        fields["allow_same_owner"] = self.allow_same_owner
+        return {name: fields[name] for name in LeagueSpec.model_fields if name in fields}
 
 
 def load_league(path: Path) -> LeagueSpec:
@@ -214,12 +214,12 @@ def _shared_fields(values: Mapping[str, object], folder: Path | None) -> Iterato
 
     What is missing may be given by the divisions.
     """
-    given = values.get("tournament")
-    if isinstance(given, Mapping):
+    shared = values.get("tournament")
+    if isinstance(shared, Mapping):
         try:
-            make_spec({**given, "name": "any", "entrants": []}, folder)
+            make_spec({**shared, "name": "any", "entrants": []}, folder)
         except SpecError as error:
-            missing = [field for field in ("format", "ruleset") if field not in given]
+            missing = [field for field in ("format", "ruleset") if field not in shared]
             yield from (
                 problem.within("tournament.") for problem in error.problems if problem.field not in missing
             )
@@ -229,17 +229,17 @@ def _shared_fields(values: Mapping[str, object], folder: Path | None) -> Iterato
 
 def _between_divisions(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong between divisions that are valid by themselves, of a league that is not."""
-    given, name = values.get("divisions"), values.get("name")
-    if not isinstance(given, Sequence) or not given:
+    tables, name = values.get("divisions"), values.get("name")
+    if not isinstance(tables, Sequence) or not tables:
         return
     try:
-        divisions = tuple([Division.model_validate(_without_tournament(table)) for table in given])
+        divisions = tuple([Division.model_validate(_without_tournament(table)) for table in tables])
         lowest = values.get("qualification")
         below = None if lowest is None else Qualification.model_validate(_without_tournament(lowest))
     except ValidationError:
         return
-    known = name if isinstance(name, str) else ""
-    yield from _divisions(LeagueSpec.model_construct(name=known, divisions=divisions, qualification=below))
+    league = name if isinstance(name, str) else ""
+    yield from _divisions(LeagueSpec.model_construct(name=league, divisions=divisions, qualification=below))
 
 
 def _without_tournament(table: object) -> object:

@@ -100,9 +100,9 @@ def create_key(
     return MadeKey(name, chosen, key, row.expires_at)
 
 
-def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+def _earlier(first: datetime | None, second: datetime | None) -> datetime | None:
     """Return the earlier of two times, of which None is never."""
-    return min((time for time in (one, other) if time is not None), default=None)
+    return min((time for time in (first, second) if time is not None), default=None)
 
 
 def list_keys(storage: Storage, actor: Actor) -> list[KeyInfo]:

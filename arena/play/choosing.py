@@ -44,8 +44,8 @@ class Rests:
     def succeeded(self, address: str) -> None:
         """Forget the failures of an address."""
         with self._lock:
-            for kept in (self._failures, self._failed_at, self._until):
-                kept.pop(address, None)
+            for by_address in (self._failures, self._failed_at, self._until):
+                by_address.pop(address, None)
 
     def take_due(self, addresses: Sequence[str]) -> list[str]:
         """Return those that are not left alone. One that failed is returned to one thread at a time."""
@@ -137,7 +137,7 @@ class Referees:
                 self._settings.worker_secret(),
                 version_ids,
                 attempts=attempts,
-                kept=self._kept,
+                channels=self._kept,
                 timeout=STATUS_SECONDS,
             ):
                 answers[answer.address] = answer

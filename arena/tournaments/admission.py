@@ -99,9 +99,9 @@ def check_owner_limit(bots: Sequence[str], limit: int | None) -> None:
             raise SpecError("entrants", f"{owner} would have {count} bots, and owner_limit is {limit}")
 
 
-def check_reason(given: str) -> str:
+def check_reason(text: str) -> str:
     """Return an organiser's reason without surrounding blanks. Raise SpecError if it is not a valid one."""
-    reason = given.strip()
+    reason = text.strip()
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         raise SpecError("reason", f"must be one line of 1 to {LONGEST_REASON} printable characters")
     return reason

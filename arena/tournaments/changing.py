@@ -95,7 +95,7 @@ def change(
         tx.flush()
         made = _changes(before, _fields(tx, tournament), label, _label(tx, tournament))
         if made:
-            changes = {one.field: [to_json(one.before), to_json(one.after)] for one in made}
+            changes = {change.field: [to_json(change.before), to_json(change.after)] for change in made}
             record(tx, actor, "tournament.change", name, now, changes=changes)
         return status_of(tx, tournament)
 
@@ -112,8 +112,8 @@ def as_changed(
         if field in fields and fields[field] != before.get(field):
             raise SpecError(field, why)
     entered = _staying(tx, tournament)
-    asked = {**before, **fields, "entrants": [version.name for version in entered]}
-    spec = make_spec(asked)
+    proposed = {**before, **fields, "entrants": [version.name for version in entered]}
+    spec = make_spec(proposed)
     if spec.rated and not tournament.rated and (foreign := not_agreed(tx, actor, spec.entrants)):
         raise SpecError("rated", f"must stay false: {', '.join(foreign)} entered for unrated play")
     return check_terms(spec, lambda: entered)
@@ -147,12 +147,12 @@ def delete(storage: Storage, actor: Actor, name: str, now: datetime) -> None:
     with storage.write() as tx:
         tournament = _lock_waiting(tx, actor, name, now, "delete")
         invited = select(EntryInvitation.invited).where(EntryInvitation.tournament_id == tournament.id)
-        asked = select(EntryRequest.bot).where(EntryRequest.tournament_id == tournament.id)
+        requested = select(EntryRequest.bot).where(EntryRequest.tournament_id == tournament.id)
         gone = {
             "format": tournament.format,
             "entrants": [version.name for version in _staying(tx, tournament)],
             "invited": [*tx.exec(invited)],
-            "requests": [*tx.exec(asked)],
+            "requests": [*tx.exec(requested)],
         }
         record(tx, actor, "tournament.delete", name, now, **gone)
         for column in (EntryInvitation.tournament_id, EntryRequest.tournament_id, Entrant.tournament_id):

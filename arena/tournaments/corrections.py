@@ -72,7 +72,7 @@ class NewCorrection:
 
 
 def correct(
-    storage: Storage, actor: Actor, name: str, wanted: NewCorrection, now: datetime, key: SigningKey
+    storage: Storage, actor: Actor, name: str, correction: NewCorrection, now: datetime, key: SigningKey
 ) -> Correction:
     """Correct the standings of a tournament that has ended, by an event signed with the arena's key.
 
@@ -80,7 +80,7 @@ def correct(
     """
     with storage.write() as tx:
         tournament = _lock_ended(tx, actor, name, "correct")
-        details = _details(tx, actor, tournament, wanted)
+        details = _details(tx, actor, tournament, correction)
         event = _decide(tx, tournament, "corrected", now, key, details)
         record(tx, actor, "tournament.correct", name, now, event=event.number, **details)
         made = read_correction(event.number, event.at.isoformat(), event.details)
@@ -110,43 +110,43 @@ def _add_points(tx: Transaction, tournament: Tournament, made: Correction) -> No
 
 
 def would_correct(
-    storage: Storage, actor: Actor, name: str, wanted: NewCorrection, now: datetime
+    storage: Storage, actor: Actor, name: str, correction: NewCorrection, now: datetime
 ) -> Correction:
     """Return the correction that ``correct`` would make, unsigned, and make none. Raise what it raises."""
     with storage.read() as tx:
         tournament = organised(tx, actor, find_tournament, name, "correct")
         _require_ended(tournament)
-        details = _details(tx, actor, tournament, wanted)
+        details = _details(tx, actor, tournament, correction)
         return read_correction(0, now.isoformat(), {**details, "signed": {"key": ""}})
 
 
 def _details(
-    tx: Transaction, actor: Actor, tournament: Tournament, wanted: NewCorrection
+    tx: Transaction, actor: Actor, tournament: Tournament, correction: NewCorrection
 ) -> dict[str, object]:
     """Return the details of a correction as its event has them, without the signature."""
-    reason, match = check_reason(wanted.reason), _match_of(wanted)
-    entrant, version = only_entrant(tournament, wanted.bot, find_entrants(tx, tournament, wanted.bot))
-    details: dict[str, object] = {"correction": wanted.correction, "entrant": entrant.number}
+    reason, match = check_reason(correction.reason), _match_of(correction)
+    entrant, version = only_entrant(tournament, correction.bot, find_entrants(tx, tournament, correction.bot))
+    details: dict[str, object] = {"correction": correction.correction, "entrant": entrant.number}
     if match is None:
-        _require_changes(tx, tournament, entrant, version, wanted.correction)
+        _require_changes(tx, tournament, entrant, version, correction.correction)
     else:
         _require_played(tx, tournament, entrant, version, *match)
-        details |= {"round": match[0], "table": match[1], "points": wanted.points}
+        details |= {"round": match[0], "table": match[1], "points": correction.points}
     return details | {"bot": version, "reason": reason, "by": actor.account}
 
 
-def _match_of(wanted: NewCorrection) -> tuple[int, int] | None:
+def _match_of(correction: NewCorrection) -> tuple[int, int] | None:
     """Return the round and the table that a correction is about, or None. Raise SpecError."""
-    given = {name: getattr(wanted, name) for name in ("round", "table", "points")}
-    of_points = wanted.correction == "points"
-    for name, value in given.items():
+    fields = {name: getattr(correction, name) for name in ("round", "table", "points")}
+    of_points = correction.correction == "points"
+    for name, value in fields.items():
         if (value is None) == of_points:
             raise SpecError(name, "is missing" if of_points else "belongs to the correction points alone")
-    if wanted.round is None or wanted.table is None or wanted.points is None:
+    if correction.round is None or correction.table is None or correction.points is None:
         return None
-    if not 0 < abs(wanted.points) <= MOST_POINTS:
-        raise SpecError("points", f"must be 1 to {MOST_POINTS}, up or down, not {wanted.points}")
-    return wanted.round, wanted.table
+    if not 0 < abs(correction.points) <= MOST_POINTS:
+        raise SpecError("points", f"must be 1 to {MOST_POINTS}, up or down, not {correction.points}")
+    return correction.round, correction.table
 
 
 def _lock_ended(tx: Transaction, actor: Actor, name: str, what: str) -> Tournament:

@@ -181,21 +181,21 @@ def check_terms(
     return spec, ruleset, versions
 
 
-def require_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> None:
+def require_ready(terms: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> None:
     """Raise SpecError for all that keeps a tournament of these bots, in the order of seeding, from a start.
 
     ``size`` is that of its tables.
     """
-    format, setup = FORMATS[asked.format], Setup(size, asked.rounds, asked.options)
+    format, setup = FORMATS[terms.format], Setup(size, terms.rounds, terms.options)
     check_count(size, len(bots))
     errors = Errors()
     with errors:
         format.check(setup, len(bots))
     with errors:
-        if not asked.allow_same_owner:
+        if not terms.allow_same_owner:
             format.check_owners(setup, bots)
     with errors:
-        check_owner_limit(bots, asked.owner_limit)
+        check_owner_limit(bots, terms.owner_limit)
     errors.raise_all()
 
 

@@ -200,16 +200,16 @@ def show_head(storage: Storage, name: str) -> HeadShown:
         return HeadShown(tournament.name, tournament.commitment, locked.head if locked else None, events)
 
 
-def updates(storage: Storage, known: Mapping[str, int | None]) -> list[TournamentUpdate]:
-    """Return how tournaments stand, and their events after the numbers in ``known``, or none for None.
+def updates(storage: Storage, last_events: Mapping[str, int | None]) -> list[TournamentUpdate]:
+    """Return how tournaments stand, and their events after the numbers in ``last_events``, or none for None.
 
     Raise UnknownError for a single name that no tournament has.
     """
     with storage.read() as tx:
-        if len(known) == 1:
-            tournaments: Sequence[Tournament] = [find_tournament(tx, next(iter(known)))]
+        if len(last_events) == 1:
+            tournaments: Sequence[Tournament] = [find_tournament(tx, next(iter(last_events)))]
         else:
-            tournaments = tx.exec(select(Tournament).where(col(Tournament.name).in_(known))).all()
+            tournaments = tx.exec(select(Tournament).where(col(Tournament.name).in_(last_events))).all()
         of_them = col(TournamentEvent.tournament_id).in_([tournament.id for tournament in tournaments])
         number = func.max(TournamentEvent.number)
         lasts = dict(
@@ -221,7 +221,7 @@ def updates(storage: Storage, known: Mapping[str, int | None]) -> list[Tournamen
         )
         changes = []
         for tournament, status in zip(tournaments, statuses_of(tx, tournaments), strict=True):
-            after, last = known[tournament.name], lasts.get(tournament.id, 0)
+            after, last = last_events[tournament.name], lasts.get(tournament.id, 0)
             new = () if after is None or last <= after else events_of(tx, tournament, after, MOST_EVENTS)
             changes.append(TournamentUpdate(status, last, new))
         return changes

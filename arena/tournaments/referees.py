@@ -90,9 +90,14 @@ def asker(settings: Settings) -> Ask:
     tls, token = settings.client_tls(), settings.worker_secret()
 
     def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> Sequence[Answer]:
-        with KeptChannels(tls) as kept:
+        with KeptChannels(tls) as channels:
             return ask_referees(
-                settings.referees, token, version_ids, ruleset=ruleset, kept=kept, timeout=STATUS_SECONDS
+                settings.referees,
+                token,
+                version_ids,
+                ruleset=ruleset,
+                channels=channels,
+                timeout=STATUS_SECONDS,
             )
 
     return ask
@@ -105,19 +110,19 @@ def ask_referees(
     *,
     ruleset: Mapping[str, object] | None = None,
     attempts: Collection[Attempt] = (),
-    kept: KeptChannels,
+    channels: KeptChannels,
     timeout: float,
 ) -> list[Answer]:
     """Return what each referee says within ``timeout`` seconds about itself and these bot versions.
 
-    They are asked over the channels that this thread has ``kept``; those that brought no answer are closed.
+    They are asked over ``channels``, which this thread keeps; those that brought no answer are closed.
     With ``ruleset`` it also says what the ruleset requires that they cannot do, and with ``attempts`` whether
     it has begun one of them.
     """
 
-    asked = [
+    waits = [
         ask_status(
-            kept.take(address),
+            channels.take(address),
             address,
             token,
             version_ids,
@@ -127,10 +132,10 @@ def ask_referees(
         )
         for address in addresses
     ]
-    answers = [_answer(address, wait) for address, wait in zip(addresses, asked, strict=True)]
+    answers = [_answer(address, wait) for address, wait in zip(addresses, waits, strict=True)]
     for answer in answers:
         if answer.status is None:
-            kept.close(answer.address)
+            channels.close(answer.address)
     return answers
 
 
@@ -145,11 +150,11 @@ def answering(answers: Sequence[Answer], version_ids: Sequence[int]) -> Ask:
     """Return what answers from the referees' answers about these versions, instead of asking them again."""
     places = {version_id: at for at, version_id in enumerate(version_ids)}
 
-    def ask(wanted: Sequence[int], _: Mapping[str, object] | None) -> Sequence[Answer]:
+    def ask(asked_ids: Sequence[int], _: Mapping[str, object] | None) -> Sequence[Answer]:
         return [
             answer
             if answer.status is None
-            else replace(answer, status=_narrowed(answer.status, [places[one] for one in wanted]))
+            else replace(answer, status=_narrowed(answer.status, [places[id] for id in asked_ids]))
             for answer in answers
         ]
 

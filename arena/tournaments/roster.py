@@ -133,8 +133,8 @@ def forfeited_shares(
     for round, table, seating, forfeits, position, number in tx.execute(sat):
         counts[round, table][number] += sum(seating[seat] == position for seat in forfeits)
     return {
-        place: {number: count / tournament.sessions for number, count in found.items() if count}
-        for place, found in counts.items()
+        place: {number: count / tournament.sessions for number, count in by_number.items() if count}
+        for place, by_number in counts.items()
     }
 
 

@@ -150,22 +150,22 @@ def own_entries(
         if tournament.state in ENDED:
             return NO_ENTRIES
         leaves = lets_leave(tournament)
-        entered = [OwnEntry(one, "in", leaves=leaves) for one in _entered(tx, actor, tournament)]
+        entered = [OwnEntry(bot, "in", leaves=leaves) for bot in _entered(tx, actor, tournament)]
         if not takes_entries(tournament):
             return OwnEntries(entered, 0)
         ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id).content
         bots = bots_of(tx, actor.owners)
         versions = versions_by_bot(tx, bots[offset : offset + limit])
-    newest = {bot: _newest(found, now) for bot, found in versions.items()}
-    ids = [one.id for one in newest.values() if one is not None]
+    newest = {bot: _newest(own, now) for bot, own in versions.items()}
+    ids = [version.id for version in newest.values() if version is not None]
     ask = answering(ask(ids, ruleset) if ids else (), ids)
     inside = {entry.bot for entry in entered}
-    found = [
-        _entry(storage, actor, name, one.name, now, ask) if one else OwnEntry(bot, "no", [EXPIRED])
-        for bot, one in sorted(newest.items())
-        if one is None or one.name not in inside
+    others = [
+        _entry(storage, actor, name, version.name, now, ask) if version else OwnEntry(bot, "no", [EXPIRED])
+        for bot, version in sorted(newest.items())
+        if version is None or version.name not in inside
     ]
-    return OwnEntries([*entered, *found], len(bots))
+    return OwnEntries([*entered, *others], len(bots))
 
 
 EXPIRED = "its token has expired: give it a new one"
@@ -186,12 +186,12 @@ def _entered(tx: Transaction, actor: Actor, tournament: Tournament) -> Iterator[
 
 def _newest(versions: Sequence[BotVersion], now: datetime) -> BotVersion | None:
     """Return the newest of these versions whose token is valid; None if there is none."""
-    return next((one for one in reversed(versions) if not token_problem(one, now)), None)
+    return next((version for version in reversed(versions) if not token_problem(version, now)), None)
 
 
 def _entry(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> OwnEntry:
-    found = may_enter(storage, actor, name, bot, now, ask)
-    if found.request is not None and found.request.state is EntryState.ASKED:
+    preview = may_enter(storage, actor, name, bot, now, ask)
+    if preview.request is not None and preview.request.state is EntryState.ASKED:
         return OwnEntry(bot, "asked", leaves=True)
-    assert found.answer != "invite"  # which is for other people's
-    return OwnEntry(bot, found.answer, found.reasons)
+    assert preview.answer != "invite"  # which is for other people's
+    return OwnEntry(bot, preview.answer, preview.reasons)

@@ -129,7 +129,7 @@ def _seated(
 
     Raise StateError if somebody is missing or cannot play.
     """
-    wanted = house[:named]
+    named_bots = house[:named]
     house = [version for version in house if version.id != mine.id]
     ids = [mine.id, *(version.id for version in house)]
     answers = ask(ids, rules.to_object())
@@ -144,7 +144,7 @@ def _seated(
     needed = rules.players - 1
     if named > needed:
         raise StateError(f"a table of {rules.label} has seats for {needed} house bots, not {named}")
-    for version in wanted:
+    for version in named_bots:
         if version not in able:
             missing = (
                 f"cannot play {rules.label}" if here.get(version.id) else "is not connected to a referee"

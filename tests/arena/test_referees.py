@@ -143,7 +143,7 @@ async def test_asking_when_it_is_done_again_then_the_connection_is_kept_until_it
 
             def ask() -> list[bool]:
                 """Return whether there was an answer: before a cut, during it, and after it."""
-                asked = partial(ask_referees, [through], WORKER_TOKEN, [1], kept=kept, timeout=DEADLINE)
+                asked = partial(ask_referees, [through], WORKER_TOKEN, [1], channels=kept, timeout=DEADLINE)
                 answers = [*asked(), *asked(), *asked()]
                 proxy.cut()
                 answers += asked()
