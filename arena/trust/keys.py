@@ -38,8 +38,8 @@ def register_arena_key(storage: Storage, settings: Settings, now: datetime) -> N
     """Record the public key for decisions, which heads of tournaments name. Raise SettingsError."""
     public = arena_key(settings).public
     with storage.write() as tx:
-        known = tx.get(ArenaKey, ArenaKey.DECISIONS)
-        if known is None or known.key != public:
+        row = tx.get(ArenaKey, ArenaKey.DECISIONS)
+        if row is None or row.key != public:
             put_rows(tx, ArenaKey, [{"name": ArenaKey.DECISIONS, "key": public, "since": now}])
 
 
@@ -68,8 +68,8 @@ def _draw(file: Path) -> None:
 def register_key(storage: Storage, referee: str, key: str, now: datetime) -> None:
     """Record the public key that a referee signs with from now on, also in tournaments that have begun."""
     with storage.write() as tx:
-        known = tx.get(RefereeKey, referee)
-        if known is None or known.key != key:
+        row = tx.get(RefereeKey, referee)
+        if row is None or row.key != key:
             put_rows(tx, RefereeKey, [{"referee": referee, "key": key, "since": now}])
         begun = select(Tournament).where(
             col(Tournament.commitment).is_not(None), col(Tournament.state).not_in(ENDED)

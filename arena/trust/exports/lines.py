@@ -28,9 +28,9 @@ CLOSE = 1e-6
 """Scores and ratings this close are taken as equal, since powers are not rounded alike on all machines."""
 
 
-def is_close(one: float, other: float) -> bool:
+def is_close(first: float, second: float) -> bool:
     """Return whether two scores or ratings are equal but for rounding."""
-    return abs(one - other) <= CLOSE
+    return abs(first - second) <= CLOSE
 
 
 class Difference(Exception):
@@ -59,7 +59,7 @@ class Export:
         self._seen = seen
         self._bytes = self._count = 0
         """How many bytes and lines were read."""
-        self._next = self._read()
+        self._next = self._read_line()
         self._digests = hashlib.sha256()
         self.number = 0
         """The number of the line that was taken last."""
@@ -86,7 +86,7 @@ class Export:
             for _ in range(count - 1):
                 self._read_text()
             self.number += count
-            self._next = self._read()
+            self._next = self._read_line()
 
     def end(self) -> None:
         """Raise Difference if anything follows."""
@@ -111,48 +111,48 @@ class Export:
         """SHA-256 of the concatenated digests of all parts that were closed."""
         return self._digests.hexdigest()
 
-    def same(self, name: str, given: object, expected: object) -> None:
+    def same(self, name: str, value: object, expected: object) -> None:
         """Raise Difference unless this field of the line taken last has the expected value and type."""
-        if given != expected or type(given) is not type(expected):
-            raise self.wrong(f"{name}: is {_shown(given)}, should be {_shown(expected)}")
+        if value != expected or type(value) is not type(expected):
+            raise self.wrong(f"{name}: is {_shorten(value)}, should be {_shorten(expected)}")
 
-    def near(self, name: str, given: float, expected: float) -> None:
+    def near(self, name: str, value: float, expected: float) -> None:
         """Raise Difference unless this score or rating of the line taken last is as expected."""
-        if not is_close(given, expected):
-            raise self.wrong(f"{name}: is {given!r}, should be {expected!r}")
+        if not is_close(value, expected):
+            raise self.wrong(f"{name}: is {value!r}, should be {expected!r}")
 
-    def near_all(self, name: str, given: Sequence[float], expected: Sequence[float]) -> None:
+    def near_all(self, name: str, values: Sequence[float], expected: Sequence[float]) -> None:
         """Raise Difference unless these scores or ratings of the line taken last are as expected."""
-        self.same(f"{name}: how many", len(given), len(expected))
-        for place, (one, right) in enumerate(zip(given, expected, strict=True)):
-            self.near(f"{name}.{place}", one, right)
+        self.same(f"{name}: how many", len(values), len(expected))
+        for place, (value, right) in enumerate(zip(values, expected, strict=True)):
+            self.near(f"{name}.{place}", value, right)
 
     def wrong(self, reason: object) -> Difference:
         """Return a difference in the line that was taken last."""
         return Difference(f"line {self.number}: {reason}")
 
     def _take(self, kind: type[Part] | None) -> Line:
-        line, wanted = self._next, _name(kind)
+        line, part_name = self._next, _name(kind)
         if line is None:
             self.number += 1
-            raise self.wrong(f"the export ends where {wanted} should stand")
+            raise self.wrong(f"the export ends where {part_name} should stand")
         self.number, self._given = line.number, line.given
         if line.kind is not kind:
-            raise self.wrong(f"{_name(line.kind)} stands where {wanted} should stand")
-        self._next = self._read()
+            raise self.wrong(f"{_name(line.kind)} stands where {part_name} should stand")
+        self._next = self._read_line()
         return line
 
-    def _read(self) -> Line | None:
+    def _read_line(self) -> Line | None:
         """Return the next line; None after the last."""
         text = self._read_text()
         if text is None:
             return None
         try:
-            given = read_json(text)
-            kind = kind_of(given)
+            fields = read_json(text)
+            kind = kind_of(fields)
         except (JsonError, PartError) as error:
             raise Difference(f"line {self._count}: {error}") from None
-        return Line(self._count, text, given, kind)
+        return Line(self._count, text, fields, kind)
 
     def _read_text(self) -> bytes | None:
         text = next(self._texts, None)
@@ -167,7 +167,7 @@ def _name(kind: type[Part] | None) -> str:
     return "a deal record" if kind is None else f"the part {kind.PART!r}"
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:97]}…"
 

@@ -153,7 +153,11 @@ def played(storage: Storage, begun: Begun, round: Round, tables: Sequence[Seated
         worth = _worth(tx, ids)
     for table in tables:
         of_it = sessions.get(table.match.id, ())
-        weighed = [{"session": one.number, "worth": worth[one.id]} for one in of_it if worth.get(one.id)]
+        weighed = [
+            {"session": session.number, "worth": worth[session.id]}
+            for session in of_it
+            if worth.get(session.id)
+        ]
         yield Played(table.match, table.seats, table.entrants, of_it, packed, weighed)
 
 
@@ -162,9 +166,9 @@ def require_unchanged(storage: Storage, begun: Begun) -> None:
 
     Such rounds never change, so the database was restored, or replaced by another.
     """
-    kept = select(Round.id, Round.state, Round.finished_at, Round.rated_after)
+    rows = select(Round.id, Round.state, Round.finished_at, Round.rated_after)
     with storage.read() as tx:
-        now = {row[0]: tuple(row) for row in tx.exec(kept.where(Round.tournament_id == begun.tournament.id))}
+        now = {row[0]: tuple(row) for row in tx.exec(rows.where(Round.tournament_id == begun.tournament.id))}
     for round in begun.rounds:
         was = (round.id, round.state, round.finished_at, round.rated_after)
         if round.state in COUNTED and now.get(round.id) != was:

@@ -138,12 +138,12 @@ class Ahead:
             self._asked.popleft()
         if not self._asked or self._asked[0].line > line:
             return None
-        asked = self._asked.popleft()
-        right = asked.answer.result()
+        match = self._asked.popleft()
+        right = match.answer.result()
         if right is None:
             return None
         return FoundRight(
-            right.sessions, _beginnings(asked.texts, right.sessions), right.report, right.computed
+            right.sessions, _beginnings(match.texts, right.sessions), right.report, right.computed
         )
 
     def _read_ahead(self) -> None:
@@ -192,8 +192,8 @@ def _beginnings(
     texts: Sequence[bytes], sessions: Sequence[PlayedSession]
 ) -> Callable[[int, int], Mapping[str, Any]]:
     """Return a function that reads a deal of a match again."""
-    first = accumulate((len(one.points) for one in sessions), initial=1)
-    first_of = {one.number: place for one, place in zip(sessions, first, strict=False)}
+    first = accumulate((len(session.points) for session in sessions), initial=1)
+    first_of = {session.number: place for session, place in zip(sessions, first, strict=False)}
     return lambda session, deal: beginning(read_json(texts[first_of[session] + deal]))
 
 

@@ -27,13 +27,13 @@ _SESSION = re.compile(r"[^/]*/([1-9][0-9]{0,9})/([1-9][0-9]{0,9})/[0-9]{1,9}")
 """The public name of a session: tournament, round, table and number."""
 
 
-def _digests(given: dict[str, str]) -> dict[str, str]:
-    for number, digest in given.items():
+def _digests(by_deal: dict[str, str]) -> dict[str, str]:
+    for number, digest in by_deal.items():
         if not _NUMBER.fullmatch(number):
             raise ValueError(f"{shown(number)} is not the number of a deal")
         if not _BEGINNING.fullmatch(digest):
             raise ValueError(f"{shown(digest)} is not 16 to 64 hexadecimal digits")
-    return given
+    return by_deal
 
 
 class OwnFault(Value):
@@ -305,7 +305,7 @@ def _compare_part(
     replaced by claiming that an attempt was void.
     """
     again: list[int] = []
-    kept = 0
+    last_same = 0
     for deal, digest in line.seen_deals.items():
         counted = played.attempts[deal - 1] if 0 < deal <= len(played.attempts) else None
         if counted is None or counted > line.attempt:
@@ -316,9 +316,9 @@ def _compare_part(
             yield f"its deals up to deal {deal} are not those that the bot saw: it was altered"
             return
         else:
-            kept = deal
+            last_same = deal
     yield from _other_faults(line, played)
-    comparison.same += kept > 0 and line.signed is None
+    comparison.same += last_same > 0 and line.signed is None
     if again:
         yield from _played_again(comparison, where, line, played, summary, again)
     ended = (line.session, played.attempt)
@@ -354,7 +354,9 @@ def _other_faults(line: LogLine, played: CheckedSession) -> Iterator[str]:
 
 
 def _listed(faults: Sequence[ToldFault]) -> str:
-    return ", ".join(f"{one.kind} at action {one.action} ({one.ms} ms)" for one in faults) or "no fault"
+    return (
+        ", ".join(f"{fault.kind} at action {fault.action} ({fault.ms} ms)" for fault in faults) or "no fault"
+    )
 
 
 def _played_again(
@@ -395,7 +397,7 @@ def _differences(line: LogLine, signed: SignedLine, played: CheckedSession, repo
     }
     for name, (ours, theirs) in compared.items():
         if ours != theirs:
-            yield f"{name}: the bot was told {_shown(ours)}, the export has {_shown(theirs)}"
+            yield f"{name}: the bot was told {_as_json(ours)}, the export has {_as_json(theirs)}"
     if line.deals_digest is not None and line.deals_digest != played.digests[-1]:
         yield "its deals are not those that the bot saw: it was altered"
     if played.line.signed is None:
@@ -420,5 +422,5 @@ def _remark_unseen(comparison: Comparison, report: Report, lines: Mapping[int, L
             comparison.remarks.append(f"{report.tournament}: {more} sessions of {bot} are not in this log")
 
 
-def _shown(value: object) -> str:
+def _as_json(value: object) -> str:
     return json.dumps(value)

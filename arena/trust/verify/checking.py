@@ -89,13 +89,13 @@ def _check_end(lines: Export, head: Head, summary: Summary, rounds: Rounds) -> N
         )
     ]
     lines.same("standings: lines", len(part.standings), len(expected))
-    for place, (given, right) in enumerate(zip(part.standings, expected, strict=True)):
-        lines.same(f"standings.{place}: fields", sorted(given), sorted(right))
+    for place, (row, right) in enumerate(zip(part.standings, expected, strict=True)):
+        lines.same(f"standings.{place}: fields", sorted(row), sorted(right))
         for name, value in right.items():
             where = f"standings.{place}.{name}"
-            if isinstance(value, float) and type(given[name]) in (int, float):
-                lines.near(where, given[name], value)
+            if isinstance(value, float) and type(row[name]) in (int, float):
+                lines.near(where, row[name], value)
             else:
-                lines.same(where, given[name], value)
+                lines.same(where, row[name], value)
     lines.same("parts", part.parts, lines.parts)
     lines.close(part)

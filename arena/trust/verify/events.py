@@ -209,16 +209,16 @@ def _place(event: EventPart) -> tuple[int, int]:
 
 def _by_session(lines: Export, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:
     """Return what an event of a match says about each of its sessions."""
-    given = event.details[name]
-    if not given:
+    by_session = event.details[name]
+    if not by_session:
         raise lines.wrong(f"details.{name}: names no session")
     numbers = {str(number): number for number in range(1, head.part.sessions + 1)}
-    for session in given:
+    for session in by_session:
         if session not in numbers:
             raise lines.wrong(
                 f"details.{name}: {session!r} is not one of the {len(numbers)} sessions of a match"
             )
-    return [(numbers[session], value) for session, value in given.items()]
+    return [(numbers[session], value) for session, value in by_session.items()]
 
 
 def _enter(lines: Export, event: EventPart, stays: list[_Stay]) -> None:
@@ -254,11 +254,15 @@ def _numbered(lines: Export, stays: Sequence[_Stay], number: int) -> _Stay:
 def _check_entrants(lines: Export, head: Head, stays: Sequence[_Stay]) -> None:
     """Check that the entrants, and when they came and left, agree with the head and the events."""
     expected = [(stay.bot, stay.first) for stay in stays]
-    given = [(listed.bot, listed.entered_at_round) for listed in head.tournament.entrants]
-    if given != expected:
+    listed_entries = [(listed.bot, listed.entered_at_round) for listed in head.tournament.entrants]
+    if listed_entries != expected:
         at = next(
-            (at for at, (listed, other) in enumerate(zip(given, expected, strict=False)) if listed != other),
-            min(len(given), len(expected)),
+            (
+                at
+                for at, (listed, other) in enumerate(zip(listed_entries, expected, strict=False))
+                if listed != other
+            ),
+            min(len(listed_entries), len(expected)),
         )
         raise lines.wrong(f"entrants.{at}: does not match the head and the events")
     for at, (entrant, stay) in enumerate(zip(head.tournament.entrants, stays, strict=True)):

@@ -49,19 +49,19 @@ class Forfeits:
     def _new(self, where: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the seats that are played for from this deal on, and remember all that are."""
         lines, limits = self._lines, self._limits
-        given, known = list(record.get("played_for", ())), len(self._played_for)
-        lines.same(f"{where}: played_for: since earlier deals", given[:known], self._played_for)
+        forfeits, earlier = list(record.get("played_for", ())), len(self._played_for)
+        lines.same(f"{where}: played_for: since earlier deals", forfeits[:earlier], self._played_for)
         first = record.get("attempt", 1) != self._attempt
-        for forfeit in given[known:]:
+        for forfeit in forfeits[earlier:]:
             place = f"{where}: played_for: seat {forfeit['seat']}"
             lines.same(f"{place}: by", forfeit["by"], limits.on_forfeit)
             lines.same(f"{place}: deal", forfeit["deal"], record["deal"])
             if forfeit["why"] == "absent" and (forfeit["action"] or not first):
                 raise lines.wrong(f"{place}: absent: the session was being played already")
-        if len(given) == len(self._line.seating):
+        if len(forfeits) == len(self._line.seating):
             raise lines.wrong(f"{where}: played_for: nobody is left")
-        self._played_for = given
-        return given[known:]
+        self._played_for = forfeits
+        return forfeits[earlier:]
 
     def _add_fault(
         self, where: str, record: Mapping[str, Any], at: int, gone: set[int], new: list[dict[str, Any]]
@@ -207,5 +207,7 @@ def _decisions(record: Mapping[str, Any]) -> list[tuple[int, int]]:
     actions, times = record["actions"], record.get("ms", "").split()
     times_of = [(int(action[0]), int(ms)) for action, ms in zip(actions, times, strict=False) if ms != "-"]
     times_of += [(answer["seat"], answer["ms"]) for answer in record.get("answers", ())]
-    last = [one for one in record.get("faults", ()) if one["action"] == len(actions) and "turn" not in one]
+    last = [
+        fault for fault in record.get("faults", ()) if fault["action"] == len(actions) and "turn" not in fault
+    ]
     return times_of + [(fault["seat"], fault.get("ms", 0)) for fault in last]

@@ -113,8 +113,8 @@ class Pairings:
             raise self._lines.wrong(
                 f"{where}: tables: are {len(part.tables)}, should be {len(expected.tables)}"
             )
-        for place, (given, right) in enumerate(zip(part.tables, expected.tables, strict=True)):
-            self._lines.same(f"{where}: tables.{place}", given, right)
+        for place, (table, right) in enumerate(zip(part.tables, expected.tables, strict=True)):
+            self._lines.same(f"{where}: tables.{place}", table, right)
         self._lines.same(f"{where}: byes", part.byes, expected.byes)
         self._count += 1
         if not self._head.format.in_batches:

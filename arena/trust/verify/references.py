@@ -88,8 +88,8 @@ class References:
         part = lines.take_part(ReferencePart)
         lines.same("round", part.round, match.round)
         lines.same("table", part.table, match.table)
-        known = part.reference == REFERENCE.name
-        if known:
+        is_own = part.reference == REFERENCE.name
+        if is_own:
             for name in ("hash", "plays", "parts"):
                 lines.same(name, getattr(part, name), getattr(REFERENCE, name))
         if is_open:
@@ -102,7 +102,7 @@ class References:
         for place, session in enumerate(part.sessions):
             _check_size(lines, f"sessions.{place}.worth", session.worth, by_number[session.session])
         lines.close(part, is_derived=True)
-        if not known:
+        if not is_own:
             self._report.unknown_references.add(part.reference)
             return
         for place, session in enumerate(part.sessions):
@@ -118,8 +118,8 @@ class References:
     def end(self) -> None:
         """Compute the deals that were drawn. Raise Difference for the first that is wrong."""
         self._ends = self._clock() + SECONDS
-        for one in sorted(self._sample, key=lambda one: one.line):
-            self._compute(one)
+        for deal in sorted(self._sample, key=lambda deal: deal.line):
+            self._compute(deal)
 
     def _slot(self) -> int | None:
         """Return the place of the next deal among those drawn, None if it is not drawn.
@@ -131,25 +131,25 @@ class References:
         place = self._rng.randrange(self._report.weighed)
         return place if place < SAMPLE else None
 
-    def _weigh(self, slot: int, one: _Said) -> None:
+    def _weigh(self, slot: int, deal: _Said) -> None:
         """Compute a deal at once if all are computed, or else keep it in its place among those drawn."""
         if self._all:
-            self._compute(one)
+            self._compute(deal)
         else:
-            self._sample[slot : slot + 1] = [one]
+            self._sample[slot : slot + 1] = [deal]
 
-    def _compute(self, one: _Said) -> None:
+    def _compute(self, deal: _Said) -> None:
         try:
             if not has_reference(self._rules):
                 raise _OutOfTime
             self._require_time()
-            right = record_values(self._rules, one.record, self._places)
+            right = record_values(self._rules, deal.record, self._places)
         except _OutOfTime:
             self._report.left_out += 1
             return
         self._report.computed += 1
-        if right != one.worth:
-            raise Difference(f"line {one.line}: {one.place}: is {[*one.worth]}, should be {[*right]}")
+        if right != deal.worth:
+            raise Difference(f"line {deal.line}: {deal.place}: is {[*deal.worth]}, should be {[*right]}")
 
     def _require_time(self) -> None:
         """Raise _OutOfTime if no more is to be computed."""

@@ -216,10 +216,11 @@ def _namesake(reports: Sequence[Report]) -> str | None:
     """Return the first tournament that has the name of another one."""
     seen: dict[str, str] = {}
     for report in reports:
-        one, other = report.commitment, seen.setdefault(report.tournament, report.commitment)
-        if one and one != other:
+        commitment, earlier = report.commitment, seen.setdefault(report.tournament, report.commitment)
+        if commitment and commitment != earlier:
             return (
-                f"{report.tournament}: is the name of two tournaments, with the commitments {other} and {one}"
+                f"{report.tournament}: is the name of two tournaments, "
+                f"with the commitments {earlier} and {commitment}"
             )
     return None
 
@@ -260,13 +261,13 @@ def _not_latest(reports: Sequence[Report]) -> str | None:
 def _differs(reports: Sequence[Report]) -> str | None:
     """Return the first rating that differs from the export that it comes from."""
     after: dict[Where, float] = {}
-    known = {report.tournament for report in reports}
+    names = {report.tournament for report in reports}
     for report in reports:
         after |= report.ratings
     for report in reports:
         for link in report.links:
             tournament, round, table, bot = link.where
-            if tournament not in known:
+            if tournament not in names:
                 continue
             place = f"{report.tournament}: line {link.line}: pool: the rating of {bot}"
             source = f"round {round}, table {table} of {tournament}"

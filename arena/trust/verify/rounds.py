@@ -220,9 +220,9 @@ class Rounds:
         lines.same("scores", end.scores is not None, self._head.part.duplicate)
         if end.scores is not None:
             lines.same("scores: tables", len(end.scores), len(points))
-            for table, (given, right) in enumerate(zip(end.scores, points, strict=True)):
-                lines.same(f"scores.{table}: are there", given is not None, right is not None)
-                lines.near_all(f"scores.{table}", given or (), right or ())
+            for table, (score, right) in enumerate(zip(end.scores, points, strict=True)):
+                lines.same(f"scores.{table}: are there", score is not None, right is not None)
+                lines.near_all(f"scores.{table}", score or (), right or ())
         if part.state == "closed" and None in points:
             raise lines.wrong(f"the round is closed, but table {points.index(None) + 1} is not done")
         if part.state == "cancelled" and None not in points:

@@ -36,10 +36,10 @@ def note_added_key(lines: Export, report: Report, event: EventPart) -> None:
     _note(lines, report, "details.key", key, Key(referee, event.at))
 
 
-def _note(lines: Export, report: Report, where: str, key: str, known: Key) -> None:
+def _note(lines: Export, report: Report, where: str, key: str, owner: Key) -> None:
     if not HEX_32.fullmatch(key):
         raise lines.wrong(f"{where}: is not 64 hexadecimal digits")
-    report.keys.setdefault(key, known)
+    report.keys.setdefault(key, owner)
 
 
 def check_signed(
@@ -85,12 +85,12 @@ def note_session(
     note_attempt(report, match.round, line.attempts)
     if name not in report.wanted:
         return
-    shown = map(record_as_shown, records)
+    records_shown = map(record_as_shown, records)
     report.sessions[name] = CheckedSession(
         line=line,
         seats=seats,
         attempts=tuple(record.get("attempt", 1) for record in records),
-        digests=tuple(accumulate(shown, add_deal, initial=NO_DEALS))[1:],
+        digests=tuple(accumulate(records_shown, add_deal, initial=NO_DEALS))[1:],
         own_faults=tuple(_faults(seats, record) for record in records),
     )
 
@@ -99,8 +99,8 @@ def _faults(seats: Sequence[str], record: Mapping[str, Any]) -> dict[str, tuple[
     """Return the faults of each bot in a deal."""
     by_seat: dict[str, tuple[ToldFault, ...]] = dict.fromkeys(seats, ())
     for fault in record.get("faults", ()):
-        told = ToldFault(fault["action"], fault["kind"], fault.get("ms", 0), fault.get("credit_ms", 0))
-        by_seat[seats[fault["seat"]]] += (told,)
+        told_fault = ToldFault(fault["action"], fault["kind"], fault.get("ms", 0), fault.get("credit_ms", 0))
+        by_seat[seats[fault["seat"]]] += (told_fault,)
     return by_seat
 
 
