@@ -42,10 +42,10 @@ async def holder(
 ) -> Actor:
     """Return the caller, limited to what its key allows. Raise NotSignedIn for a key that is not valid."""
     if bearer is not None:
-        found = await look_up(web, bearer.credentials, "")
-        if found is None:
+        asker = await look_up(web, bearer.credentials, "")
+        if asker is None:
             raise NotSignedIn("the key is unknown, revoked or expired")
-        return found
+        return asker
     actor = await look_up(web, "", session or "")
     if actor is None:
         return ANONYMOUS
@@ -66,10 +66,10 @@ async def look_up(web: Web, key: str, session: str) -> Actor | None:
     """Return who asks with a key or a cookie, and remember that for the limits; None if it is not valid."""
     if not key and not session:
         return None
-    find, shown = (holder_of, key) if key else (actor_in_browser, session)
-    found = await run_in_threadpool(find, web.storage, shown, web.clock())
-    web.known.note(shown, None if found is None else found.account)
-    return found
+    find, credentials = (holder_of, key) if key else (actor_in_browser, session)
+    asker = await run_in_threadpool(find, web.storage, credentials, web.clock())
+    web.known.note(credentials, None if asker is None else asker.account)
+    return asker
 
 
 def require_own_page(request: Request) -> None:

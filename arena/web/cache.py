@@ -121,15 +121,15 @@ class Computed(Generic[T]):
         A value of another ``version`` is never shown; one of other ``progress`` only as the rule says.
         """
         with self._lock:
-            if kept := self._known(key, compute, version, progress):
-                return kept.value
+            if entry := self._find(key, compute, version, progress):
+                return entry.value
             awaited = self._awaited.get(key)
             end = self._awaited.begin(key)
         if awaited is not None:
             awaited.wait()
             with self._lock:
-                if kept := self._known(key, compute, version, progress):
-                    return kept.value
+                if entry := self._find(key, compute, version, progress):
+                    return entry.value
         try:
             return self._compute(key, compute, version, progress)
         finally:
@@ -141,24 +141,24 @@ class Computed(Generic[T]):
         for thread in [*self._renewed.values()]:
             thread.join()
 
-    def _known(
+    def _find(
         self, key: Hashable, compute: Callable[[], T], version: Hashable, progress: Hashable
     ) -> Kept[T] | None:
         """Return what can be shown, and have it renewed if it is old; the lock is held."""
-        kept, rule = self._kept.get(key), self._rule
-        if kept is None or kept.version != version:
+        entry, rule = self._kept.get(key), self._rule
+        if entry is None or entry.version != version:
             return None
-        age = self._now() - kept.at
+        age = self._now() - entry.at
         self._kept.used(key)
-        if age < (rule.seconds if kept.progress == progress else rule.share * kept.took):
-            return kept
-        if kept.took < rule.slow or age >= rule.oldest:
+        if age < (rule.seconds if entry.progress == progress else rule.share * entry.took):
+            return entry
+        if entry.took < rule.slow or age >= rule.oldest:
             return None
         if key not in self._renewed:
             renewing = Thread(target=self._renew, args=(key, compute, version, progress), daemon=True)
             self._renewed[key] = renewing
             renewing.start()
-        return kept
+        return entry
 
     def _renew(self, key: Hashable, compute: Callable[[], T], version: Hashable, progress: Hashable) -> None:
         try:
@@ -220,14 +220,14 @@ class Remembered:
         if key is None:
             await self._app(scope, receive, send)
             return
-        kept = self._kept.get(key, self._now())
-        if kept is None and (awaited := self._awaited.get(key)) is not None:
+        answer = self._kept.get(key, self._now())
+        if answer is None and (awaited := self._awaited.get(key)) is not None:
             await awaited.wait()
-            kept = self._kept.get(key, self._now())
-        if kept is None:
+            answer = self._kept.get(key, self._now())
+        if answer is None:
             await self._ask(key, scope, receive, send)
             return
-        start, body = kept
+        start, body = answer
         await send({**start, "headers": list(start["headers"])})  # other middleware adds to them
         await send(body)
 
@@ -263,8 +263,8 @@ def _key(scope: Scope) -> Key | None:
     headers = Headers(scope=scope)
     if any(name in headers for name in OF_ONE):
         return None
-    told = [tuple(headers.getlist(name)) for name in TELLING]
-    return scope["scheme"], scope["path"], scope["query_string"], *told
+    values = [tuple(headers.getlist(name)) for name in TELLING]
+    return scope["scheme"], scope["path"], scope["query_string"], *values
 
 
 def _may_be_kept(start: Message) -> bool:

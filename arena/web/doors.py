@@ -23,22 +23,22 @@ ONLY_THESE = ConfigDict(extra="forbid")
 
 def operations_in(module: ModuleType) -> Iterator[Operation[Any, Any]]:
     """Yield the operations of a module, in their order."""
-    return (one for one in vars(module).values() if isinstance(one, Operation))
+    return (value for value in vars(module).values() if isinstance(value, Operation))
 
 
 def router_of(module: ModuleType) -> APIRouter:
     """Return a router with a route for each operation of a module."""
     router = api_router()
-    for one in operations_in(module):
+    for operation in operations_in(module):
         router.add_api_route(
-            one.path,
-            _endpoint(one),
-            methods=[one.method],
-            status_code=one.status,
-            response_model=_model(one.answer),
-            tags=[one.tag],
-            name=one.name,
-            description=one.description,
+            operation.path,
+            _endpoint(operation),
+            methods=[operation.method],
+            status_code=operation.status,
+            response_model=_model(operation.answer),
+            tags=[operation.tag],
+            name=operation.name,
+            description=operation.description,
         )
     return router
 
@@ -52,18 +52,22 @@ def _model(answer: Any) -> Any:
 
 def _endpoint(operation: Operation[Any, Any]) -> Callable[..., Any]:
     """Return the handler of an operation's route, whose signature tells FastAPI what to read where."""
-    in_body = [one for one in operation.parameters.values() if _is_in_body(operation, one)]
+    in_body = [parameter for parameter in operation.parameters.values() if _is_in_body(operation, parameter)]
     model = _body(operation, in_body)
 
-    def handle(context: Context, response: Response, **given: Any) -> Any:
-        sent = given.pop("sent", None)
+    def handle(context: Context, response: Response, **values: Any) -> Any:
+        sent = values.pop("sent", None)
         if operation.body:
-            given[operation.body] = sent
+            values[operation.body] = sent
         else:
-            given |= {one.name: getattr(sent, one.name) for one in in_body} if sent is not None else {}
-        answer = operation(context, **given)
+            values |= (
+                {parameter.name: getattr(sent, parameter.name) for parameter in in_body}
+                if sent is not None
+                else {}
+            )
+        answer = operation(context, **values)
         if operation.made:
-            response.headers["Location"] = PREFIX + _place(operation.made, answer, given)
+            response.headers["Location"] = PREFIX + _place(operation.made, answer, values)
         return answer
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -72,13 +76,18 @@ def _endpoint(operation: Operation[Any, Any]) -> Callable[..., Any]:
         inspect.Parameter("context", keyword, annotation=context),
         inspect.Parameter("response", keyword, annotation=Response),
         *(
-            inspect.Parameter(one.name, keyword, default=one.default, annotation=_read(operation, one))
-            for one in operation.parameters.values()
-            if one not in in_body
+            inspect.Parameter(
+                parameter.name,
+                keyword,
+                default=parameter.default,
+                annotation=_annotation(operation, parameter),
+            )
+            for parameter in operation.parameters.values()
+            if parameter not in in_body
         ),
     ]
     if model is not None:
-        needed = any(one.required for one in in_body)
+        needed = any(parameter.required for parameter in in_body)
         sent = Annotated[model if needed else Optional[model], Body()]  # type: ignore[valid-type]  # noqa: UP045
         default = REQUIRED if needed else None
         signature.append(inspect.Parameter("sent", keyword, default=default, annotation=sent))
@@ -91,7 +100,7 @@ def _is_in_body(operation: Operation[Any, Any], parameter: Parameter) -> bool:
     return operation.has_body and not operation.in_path(parameter)
 
 
-def _read(operation: Operation[Any, Any], parameter: Parameter) -> Any:
+def _annotation(operation: Operation[Any, Any], parameter: Parameter) -> Any:
     """Return how FastAPI reads a parameter that is not in the body."""
     if parameter.parts is not None:
         return NAMES[parameter.parts]
@@ -107,17 +116,19 @@ def _body(operation: Operation[Any, Any], parameters: list[Parameter]) -> Any:
     if not parameters:
         return None
     fields: dict[str, Any] = {
-        one.name: (
-            one.kind,
-            Field(... if one.required else one.default, description=one.description or None),
+        parameter.name: (
+            parameter.kind,
+            Field(
+                ... if parameter.required else parameter.default, description=parameter.description or None
+            ),
         )
-        for one in parameters
+        for parameter in parameters
     }
     name = operation.name.title().replace("_", "")
     return create_model(name, __config__=ONLY_THESE, __doc__=operation.description, **fields)
 
 
-def _place(path: str, answer: Any, given: Mapping[str, Any]) -> str:
+def _place(path: str, answer: Any, values: Mapping[str, Any]) -> str:
     """Return the path of what was made."""
-    named = {**{name: getattr(answer, name) for name in dir(answer) if not name.startswith("_")}, **given}
+    named = {**{name: getattr(answer, name) for name in dir(answer) if not name.startswith("_")}, **values}
     return path.format_map({name: quote(str(value), safe="/@") for name, value in named.items()})

@@ -128,26 +128,26 @@ class Feeds:
             if not feed.followers:
                 del self._feeds[name]
 
-    async def told(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event | None]:
+    async def changes(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event | None]:
         """Yield a tournament's status and its events after number ``after``, as they come, until it ends.
 
         That a tournament was deleted ends it, too.
 
         Yield None when nothing has come for a while.
         """
-        shown: TournamentStatus | None = None
+        last_status: TournamentStatus | None = None
         after = after if after <= feed.last else 0  # such a number was never given out
         while not self.closed and not feed.deleted:
             changed = feed.changed
-            if feed.status != shown:
-                shown = feed.status
-                yield shown
+            if feed.status != last_status:
+                last_status = feed.status
+                yield last_status
             for event in await self._events(feed, after) if after < feed.last else ():
                 after = event["number"]
                 yield event
             if after < feed.last:
                 continue  # there were more than are read at once
-            if feed.status.ended and feed.status is shown and after >= feed.total:
+            if feed.status.ended and feed.status is last_status and after >= feed.total:
                 return
             try:
                 async with asyncio.timeout(PING_SECONDS):
@@ -156,9 +156,9 @@ class Feeds:
                 yield None
 
     async def _events(self, feed: Feed, after: int) -> Sequence[Event]:
-        kept = feed.since(after)
-        if kept is not None:
-            return kept
+        recent = feed.since(after)
+        if recent is not None:
+            return recent
         return await asyncio.to_thread(list_events, self._storage, feed.status.tournament, after)
 
     def close(self) -> None:
@@ -170,21 +170,21 @@ class Feeds:
     async def _poll(self) -> None:
         while self._feeds and not self.closed:
             await asyncio.sleep(self._poll_seconds)
-            known = {name: feed.last for name, feed in self._feeds.items()}
+            last_events = {name: feed.last for name, feed in self._feeds.items()}
             try:
-                found = await asyncio.to_thread(updates, self._storage, known) if known else ()
+                changes = await asyncio.to_thread(updates, self._storage, last_events) if last_events else ()
                 self._trouble = ""
             except UnknownError:
-                found = ()
+                changes = ()
             except ArenaError as error:
                 if str(error) != self._trouble:
                     log.warning("tournaments cannot be followed now: %s", error)
                 self._trouble = str(error)
                 continue
-            for seen in found:
+            for seen in changes:
                 if (feed := self._feeds.get(seen.status.tournament)) is not None:
                     feed.take(seen)
-            for name in known.keys() - {seen.status.tournament for seen in found}:
+            for name in last_events.keys() - {seen.status.tournament for seen in changes}:
                 if (feed := self._feeds.get(name)) is not None:
                     feed.deleted = True
                     feed.wake()

@@ -67,12 +67,12 @@ class Bodiless:
                 await send({"type": "http.response.body", "body": b""})
 
         async def leave() -> Message:
-            told, over = asyncio.ensure_future(receive()), asyncio.ensure_future(begun.wait())
+            message, over = asyncio.ensure_future(receive()), asyncio.ensure_future(begun.wait())
             try:
-                await asyncio.wait((told, over), return_when=asyncio.FIRST_COMPLETED)
-                return {"type": "http.disconnect"} if begun.is_set() else told.result()
+                await asyncio.wait((message, over), return_when=asyncio.FIRST_COMPLETED)
+                return {"type": "http.disconnect"} if begun.is_set() else message.result()
             finally:
-                told.cancel()
+                message.cancel()
                 over.cancel()
 
         await self._app({**scope, "method": "GET"}, leave, begin)
@@ -92,7 +92,7 @@ class Unchanged:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        known = Headers(scope=scope).get("if-none-match", "")
+        tags = Headers(scope=scope).get("if-none-match", "")
         start: Message | None = None
 
         async def compare(message: Message) -> None:
@@ -109,7 +109,7 @@ class Unchanged:
                 tag = f'"{sha256(message["body"]).hexdigest()[:32]}"'
                 headers = MutableHeaders(scope=first)
                 headers["ETag"] = tag
-                if _has(known, tag):
+                if _has(tags, tag):
                     del headers["content-length"]
                     first, message = {**first, "status": 304}, {**message, "body": b""}
             await send(first)
@@ -135,6 +135,6 @@ class Compressed:
         await (self._packing if page else self._app)(scope, receive, send)
 
 
-def _has(known: str, tag: str) -> bool:
+def _has(tags: str, tag: str) -> bool:
     """Return whether an ``If-None-Match`` header contains a tag, which a proxy may have made weak."""
-    return known == "*" or tag in [one.strip().removeprefix("W/") for one in known.split(",")]
+    return tags == "*" or tag in [text.strip().removeprefix("W/") for text in tags.split(",")]

@@ -53,14 +53,14 @@ class DoneOnce:
     async def _answer(self, request: Request, key: str, send: Send) -> Response | None:
         """Return the earlier answer, or None after having the request executed."""
         _check(key)
-        web, shown = web_of(request), credentials_in(request.headers)
+        web, credentials = web_of(request), credentials_in(request.headers)
         body = await request.body()
         again = _again(body, request.receive)
-        if await look_up(web, *shown) is None:
+        if await look_up(web, *credentials) is None:
             await self._app(request.scope, again, send)
             return None
         path = str(request.url.path).encode() + b"?" + request.scope["query_string"]
-        once = RepeatableRequest("\n".join([*shown, key]).encode(), b"\n".join([b"POST", path, body]))
+        once = RepeatableRequest("\n".join([*credentials, key]).encode(), b"\n".join([b"POST", path, body]))
         before = await run_in_threadpool(begin, web.storage, once, web.clock())
         if before is not None:
             return _response(before)
@@ -89,7 +89,7 @@ class _Collected:
         """Return the whole answer."""
         start, *rest = self.messages
         kind = Headers(raw=start["headers"]).get("content-type", "")
-        return Answer(start["status"], kind, b"".join(one.get("body", b"") for one in rest))
+        return Answer(start["status"], kind, b"".join(message.get("body", b"") for message in rest))
 
 
 @asynccontextmanager
@@ -119,13 +119,13 @@ def _check(key: str) -> None:
 
 def _again(body: bytes, receive: Receive) -> Receive:
     """Return a ``receive`` that first returns a body that was already read."""
-    given = False
+    returned = False
 
     async def again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal returned
+        if returned:
             return await receive()
-        given = True
+        returned = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again

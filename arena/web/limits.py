@@ -59,20 +59,20 @@ class Windows:
         """Count a request of a caller, unless it made ``most`` in the window; refused ones do not count."""
         now = self._now()
         self._tidy(now)
-        asked = self._asked.setdefault(caller, deque())
-        while asked and asked[0] <= now - SECONDS:
-            asked.popleft()
-        allowed = len(asked) < most
+        times = self._asked.setdefault(caller, deque())
+        while times and times[0] <= now - SECONDS:
+            times.popleft()
+        allowed = len(times) < most
         if allowed:
-            asked.append(now)
-        return Counted(allowed, most - len(asked), asked[0] + SECONDS - now)
+            times.append(now)
+        return Counted(allowed, most - len(times), times[0] + SECONDS - now)
 
     def _tidy(self, now: float) -> None:
         """Once per window, forget callers without requests in it."""
         if now - self._tidied >= SECONDS:
             self._tidied = now
             self._asked = {
-                caller: asked for caller, asked in self._asked.items() if asked[-1] > now - SECONDS
+                caller: times for caller, times in self._asked.items() if times[-1] > now - SECONDS
             }
 
 
@@ -131,10 +131,10 @@ class Limits:
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
-                told = MutableHeaders(scope=message)
-                told["RateLimit-Limit"] = str(rate.most)
-                told["RateLimit-Remaining"] = str(counted.left)
-                told["RateLimit-Reset"] = str(ceil(counted.reset))
+                headers = MutableHeaders(scope=message)
+                headers["RateLimit-Limit"] = str(rate.most)
+                headers["RateLimit-Remaining"] = str(counted.left)
+                headers["RateLimit-Reset"] = str(ceil(counted.reset))
             await send(message)
 
         with ExitStack() as held:

@@ -64,9 +64,9 @@ def error_page(
     """Return the page that says why a request failed."""
     title = TITLES.get(status, status.phrase)
     # Who asks is not known here, but nobody has signed in where there is no cookie, or not a good one.
-    known = "cookie" in Headers(scope=scope) and status != HTTPStatus.UNAUTHORIZED
+    signed_in = "cookie" in Headers(scope=scope) and status != HTTPStatus.UNAUTHORIZED
     page = fill(
-        *("error.html", scope["path"], None if known else ANONYMOUS),
+        *("error.html", scope["path"], None if signed_in else ANONYMOUS),
         title=title,
         status=int(status),
         detail=detail,
@@ -82,27 +82,27 @@ _schemas: dict[tuple[str, str], Node] = {}
 def problems_in(request: Request, error: RequestValidationError) -> list[Problem]:
     """Return the problems of a request, each once; not all of very many."""
     schema = _schema_of(request)
-    return first_of(error.errors(), lambda one: [_problem(one, schema)])
+    return first_of(error.errors(), lambda detail: [_problem(detail, schema)])
 
 
-def _problem(one: Details, schema: Node) -> Problem:
-    where, *path = one["loc"]
-    if one["type"] == "json_invalid":
-        return Problem(str(where), f"is not JSON: {one['ctx']['error']}, at character {path[0]}")
-    return Problem(path_text(tuple(path)) or str(where), reason(one, schema))
+def _problem(detail: Details, schema: Node) -> Problem:
+    where, *path = detail["loc"]
+    if detail["type"] == "json_invalid":
+        return Problem(str(where), f"is not JSON: {detail['ctx']['error']}, at character {path[0]}")
+    return Problem(path_text(tuple(path)) or str(where), reason(detail, schema))
 
 
 def only_known(request: Request) -> None:
     """Raise SpecError for query parameters that the route does not know."""
-    given = dict.fromkeys(request.query_params)
-    if not given:
+    names = dict.fromkeys(request.query_params)
+    if not names:
         return
-    known = list(node_at(_schema_of(request), ("query",))["properties"])  # type: ignore[call-overload]
-    if unknown := [name for name in given if name not in known]:
-        only = f"; there is only {', '.join(known)}" if known else "; there are none"
+    parameters = list(node_at(_schema_of(request), ("query",))["properties"])  # type: ignore[call-overload]
+    if unknown := [name for name in names if name not in parameters]:
+        only = f"; there is only {', '.join(parameters)}" if parameters else "; there are none"
 
         def worded(name: str) -> list[Problem]:
-            return [Problem(shown(name)[1:-1], f"is not a parameter{suggestion(name, known) or only}")]
+            return [Problem(shown(name)[1:-1], f"is not a parameter{suggestion(name, parameters) or only}")]
 
         raise SpecError.of(first_of(unknown, worded))
 
@@ -130,7 +130,7 @@ def _schema(route: BaseRoute) -> Node:
 
 
 def _parameters(parameters: Sequence[Any], place: str) -> dict[str, Node]:
-    return {one["name"]: one["schema"] for one in parameters if one["in"] == place}
+    return {parameter["name"]: parameter["schema"] for parameter in parameters if parameter["in"] == place}
 
 
 log = logging.getLogger(__name__)
@@ -198,19 +198,19 @@ def problem(
     reasons: Sequence[str] = (),
 ) -> Response:
     """Return the answer to a request that failed: problem details, or a page for a browser."""
-    told = {**ALWAYS, **(headers or {})}  # uncaught errors bypass the middleware
+    all_headers = {**ALWAYS, **(headers or {})}  # uncaught errors bypass the middleware
     if wants_page(scope):
-        return error_page(scope, status, detail, problems, told)
-    found = [FieldProblem(field=plain(one.field), reason=plain(one.reason)) for one in problems]
+        return error_page(scope, status, detail, problems, all_headers)
+    fields = [FieldProblem(field=plain(problem.field), reason=plain(problem.reason)) for problem in problems]
     body = ProblemDetails(
         type=f"/problems/{kind}",
         title=status.phrase,
         status=status,
         detail=plain(detail),
-        problems=found,
+        problems=fields,
         reasons=list(map(plain, reasons)),
     )
-    return JSONResponse(body.model_dump(), status, told, PROBLEM)
+    return JSONResponse(body.model_dump(), status, all_headers, PROBLEM)
 
 
 def too_many(scope: Scope, seconds: int) -> Response:
@@ -240,9 +240,9 @@ def answer_error(request: Request, error: Exception) -> Response:
 def answer_validation(request: Request, error: Exception) -> Response:
     """Return the answer to a request whose parameters or body are invalid."""
     assert isinstance(error, RequestValidationError)
-    found = problems_in(request, error)
-    detail = "; ".join(map(str, found))
-    return problem(request.scope, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", detail, found)
+    details = problems_in(request, error)
+    detail = "; ".join(map(str, details))
+    return problem(request.scope, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", detail, details)
 
 
 def answer_http(request: Request, error: Exception) -> Response:

@@ -113,11 +113,11 @@ class Readings:
         return self._summary.get(None, lambda: self._summarised(now), version=now.date())
 
     def _summarised(self, now: datetime) -> Summary:
-        pool = max(list_pools(self._storage), key=lambda one: one.matches, default=None)
+        pool = max(list_pools(self._storage), key=lambda line: line.matches, default=None)
         top: Sequence[LeaderboardLine] = ()
         if pool is not None:
-            asked = LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
-            top = leaderboard(self._storage, asked, TOP).leaderboard
+            query = LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
+            top = leaderboard(self._storage, query, TOP).leaderboard
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         deal = deal_of_day(self._storage, midnight) or deal_of_day(self._storage, now)
         return Summary(pool, top, deal, last_finished(self._storage, ENDED))
@@ -126,7 +126,7 @@ class Readings:
         """Compute the standings of the newest large tournaments before anybody asks."""
         try:
             newest = list_tournaments(self._storage, limit=NEWEST).tournaments
-            for status in [one for one in newest if one.entrants >= MANY][:AHEAD]:
+            for status in [line for line in newest if line.entrants >= MANY][:AHEAD]:
                 self.standings(status)
         except ArenaError as error:
             log.warning("standings are not computed ahead: %s", error)
@@ -151,17 +151,19 @@ class Readings:
         return self._reasons.get((status.id, round), lambda: self._explained(status.tournament, round))
 
     def _explained(self, tournament: str, round: int) -> Why:
-        shown = pairings(self._storage, tournament, round, explained=True)
-        [one] = shown.rounds
-        told = enumerate(one.reasons, start=1)
-        return Why({number: [*reason_lines(reason, shown.bots)] for number, reason in told}, one.only)
+        page = pairings(self._storage, tournament, round, explained=True)
+        [paired] = page.rounds
+        numbered = enumerate(paired.reasons, start=1)
+        return Why({number: [*reason_lines(reason, page.bots)] for number, reason in numbered}, paired.only)
 
     def deals_of_bot(self, name: str, newest: Sequence[MatchLine]) -> Sequence[DealLine]:
         """Return the most notable deals of a bot or of a version, looked up again after its next match.
 
         ``newest`` are its newest matches. Raise SpecError for an invalid name.
         """
-        latest = tuple((one.tournament, one.round, one.table, one.finished_at) for one in newest[:1])
+        latest = tuple(
+            (match.tournament, match.round, match.table, match.finished_at) for match in newest[:1]
+        )
         return self._deals.get(name, lambda: notable_deals(self._storage, name, OF_BOT), version=latest)
 
     def deals_of_tournament(self, status: TournamentStatus) -> Sequence[DealLine]:
@@ -171,11 +173,11 @@ class Readings:
         return self._deals.get(status.id, lambda: self._notable(status.tournament), version=status.state)
 
     def _notable(self, tournament: str) -> Sequence[DealLine]:
-        asked = [HighlightQuery(kind, tournament=tournament) for kind in HighlightKind]
-        found: dict[tuple[int, ...], DealLine] = {}
-        for line in [line for one in asked for line in find_deals(self._storage, one, 1).deals]:
-            found.setdefault((line.round, line.table, line.session, line.deal), line)
-        return [*found.values()]
+        queries = [HighlightQuery(kind, tournament=tournament) for kind in HighlightKind]
+        deals: dict[tuple[int, ...], DealLine] = {}
+        for line in [line for query in queries for line in find_deals(self._storage, query, 1).deals]:
+            deals.setdefault((line.round, line.table, line.session, line.deal), line)
+        return [*deals.values()]
 
 
 FRESH = 1.0
@@ -244,8 +246,8 @@ class Glancing:
 
     async def _draw(self, place: Place) -> Drawn:
         tournament, round, offset = place
-        found = await asyncio.to_thread(round_tables, self._storage, tournament, round, self.most, offset)
-        tables = [SmallTable(line, *self._seen(tournament, round, line)) for line in found.tables]
+        page = await asyncio.to_thread(round_tables, self._storage, tournament, round, self.most, offset)
+        tables = [SmallTable(line, *self._seen(tournament, round, line)) for line in page.tables]
         drawing = partial(
             fill,
             "smalltables.html",
@@ -254,13 +256,13 @@ class Glancing:
             round=round,
             offset=offset,
             tables=tables,
-            open=found.state == RoundState.OPEN,
+            open=page.state == RoundState.OPEN,
         )
-        return Drawn(found, await asyncio.to_thread(drawing))
+        return Drawn(page, await asyncio.to_thread(drawing))
 
     def _seen(self, tournament: str, round: int, line: TableLine) -> tuple[Glance | None, int]:
         if line.state != MatchState.RUNNING:
             return None, 0
         done = partial(is_over, self._storage, tournament, round, line.table)
-        shown, count = self._watching.glances(f"{tournament}/{round}/{line.table}", done)
-        return (shown[0], count - 1) if shown else (None, 0)
+        glances, count = self._watching.glances(f"{tournament}/{round}/{line.table}", done)
+        return (glances[0], count - 1) if glances else (None, 0)

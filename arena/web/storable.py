@@ -45,7 +45,7 @@ def unstorable(text: str) -> str:
     """Return why a text cannot be stored; empty if it can."""
     if "\0" in text:
         return NUL
-    return HALF if any("\ud800" <= one <= "\udfff" for one in text) else ""
+    return HALF if any("\ud800" <= character <= "\udfff" for character in text) else ""
 
 
 MARKS = (b"\\u", b"\xed", b"\0")

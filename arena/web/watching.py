@@ -51,7 +51,7 @@ class LiveSession:
         self.deal, self.deals = 0, started.deals
         self.steps: LiveDeal | None = None
 
-    def told(self) -> Message:
+    def message(self) -> Message:
         """Return the state of the session, with the deal's steps so far."""
         values: Data = {"session": self.number, "deal": self.deal, "scores": self.scores}
         if self.steps is not None:
@@ -63,7 +63,7 @@ class LiveSession:
         step = 1 if started.direction == bots_pb2.DIRECTION_CLOCKWISE else -1
         self.deal = started.deal
         self.steps = LiveDeal(self.rules, self.seats, started.dealer, step, started.hand_sizes)
-        return self.told()
+        return self.message()
 
     def act(self, action: spectators_pb2.WatchAction) -> Message | None:
         """Record an action."""
@@ -91,9 +91,9 @@ class LiveSession:
 
     def glance(self) -> "Glance":
         """Return a summary of the session."""
-        held, words, asked = self.steps.now() if self.steps is not None else ((), (), None)
+        held, words, seat_asked = self.steps.now() if self.steps is not None else ((), (), None)
         at = (self.number, self.deal, self.deals)
-        return Glance(*at, tuple(self.seats), held, tuple(self.scores), words, asked)
+        return Glance(*at, tuple(self.seats), held, tuple(self.scores), words, seat_asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +200,11 @@ class Watched:
 
     def state(self) -> list[Told]:
         """Return the messages that a new viewer gets first."""
-        told = [self._idle] if self._idle else []
-        return [written(one) for one in (*told, *(shown.told() for shown in self._shown.values()))]
+        messages = [self._idle] if self._idle else []
+        return [
+            written(message)
+            for message in (*messages, *(session.message() for session in self._shown.values()))
+        ]
 
     async def run(self) -> None:
         """Watch until the match is done and stored."""
@@ -295,7 +298,7 @@ class Watched:
         for session, messages in news.values():
             if len(messages) > MOST_STEPS:
                 over = [message for message in messages if message[0] == "over"]
-                messages = [session.told(), *over]
+                messages = [session.message(), *over]
             for message in messages:
                 self._tell(message)
 
@@ -305,14 +308,14 @@ class Watched:
             self._due.cancel()
 
     def _tell(self, message: Message) -> None:
-        told = written(message) if self.followers else STOP
+        sent = written(message) if self.followers else STOP
         for queue in self.followers:
             if queue.qsize() >= BEHIND:
                 _empty(queue)
-                for one in self.state():
-                    queue.put_nowait(one)
+                for text in self.state():
+                    queue.put_nowait(text)
             else:
-                queue.put_nowait(told)
+                queue.put_nowait(sent)
 
 
 def _empty(queue: asyncio.Queue[Told]) -> None:

@@ -87,14 +87,16 @@ def _came_with_wheel(file: PackagePath, package: str) -> bool:
 
 def _pure(content: bytes) -> bytes:
     """Return what a wheel says of itself, of one without compiled modules."""
-    kept = [line for line in content.decode().splitlines() if not line.startswith(("Root-Is-Purelib", "Tag"))]
-    return "\n".join([*kept, "Root-Is-Purelib: true", "Tag: py3-none-any", ""]).encode()
+    lines = [
+        line for line in content.decode().splitlines() if not line.startswith(("Root-Is-Purelib", "Tag"))
+    ]
+    return "\n".join([*lines, "Root-Is-Purelib: true", "Tag: py3-none-any", ""]).encode()
 
 
 def _in_checkout(package: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a package that was installed in editable mode, of which no list exists."""
     for folder, folders, names in os.walk(package, followlinks=True):
-        folders[:] = [one for one in folders if one not in NOT_OURS and not one.startswith(".")]
+        folders[:] = [folder for folder in folders if folder not in NOT_OURS and not folder.startswith(".")]
         for path in (Path(folder, name) for name in names):
             if path.parent != package or path.name not in NOT_INSTALLED:
                 yield path.relative_to(package.parent).as_posix(), path.read_bytes()
@@ -108,7 +110,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     """Return a zip file of these files, which depends on nothing but their names and contents."""
     whole = BytesIO()
     with ZipFile(whole, "w", ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items(), key=lambda one: (".dist-info/" in one[0], one[0])):
+        for name, content in sorted(files.items(), key=lambda item: (".dist-info/" in item[0], item[0])):
             entry = ZipInfo(name)
             entry.compress_type, entry.external_attr = ZIP_DEFLATED, FILE
             archive.writestr(entry, content)

@@ -46,15 +46,15 @@ async def sent(queue: "asyncio.Queue[Told]") -> AsyncGenerator[bytes]:
     while not ended:
         try:
             async with asyncio.timeout(PING_SECONDS):
-                told = [await queue.get()]
+                messages = [await queue.get()]
         except TimeoutError:
             yield PING
             continue
         while not queue.empty():
-            told.append(queue.get_nowait())
-        ended = ENDED in told or STOP in told
-        if told := told[: told.index(STOP)] if STOP in told else told:
-            yield b"".join(told)
+            messages.append(queue.get_nowait())
+        ended = ENDED in messages or STOP in messages
+        if messages := messages[: messages.index(STOP)] if STOP in messages else messages:
+            yield b"".join(messages)
 
 
 LastEvent = Annotated[
@@ -78,17 +78,17 @@ async def follow_tournament(
     `status`: how it stands, at first and whenever that has changed. `event`: an event of its chain, with its
     number as id, beginning after the one that `Last-Event-ID` names. `end`: it has ended; close the stream.
     """
-    return EventStream(_told(web.feeds, feed, last_event_id))
+    return EventStream(_changes(web.feeds, feed, last_event_id))
 
 
-async def _told(feeds: Feeds, feed: Feed, after: int) -> AsyncGenerator[bytes]:
-    async for told in feeds.told(feed, after):
-        if told is None:
+async def _changes(feeds: Feeds, feed: Feed, after: int) -> AsyncGenerator[bytes]:
+    async for change in feeds.changes(feed, after):
+        if change is None:
             yield PING
-        elif isinstance(told, TournamentStatus):
-            yield _status(told)
+        elif isinstance(change, TournamentStatus):
+            yield _status(change)
         else:
-            yield event("event", told, str(told["number"]))
+            yield event("event", change, str(change["number"]))
     if not feeds.closed:
         yield event("end", {"tournament": feed.status.tournament, "state": feed.status.state})
 
