@@ -38,26 +38,26 @@ OPTIONAL_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 WORDING = Wording("a list of bots", table="a table")
 
 
-def _bot(given: object) -> str:
+def _bot(value: object) -> str:
     """Return ``owner/bot``; raise ValueError if it is malformed."""
-    if not isinstance(given, str) or given.count("/") != 1:
-        raise ValueError(f"{shown(given)} is not of the form owner/bot")
-    for name in given.split("/"):
+    if not isinstance(value, str) or value.count("/") != 1:
+        raise ValueError(f"{shown(value)} is not of the form owner/bot")
+    for name in value.split("/"):
         try:
             check_name("name", name)
         except SpecError as error:
             raise ValueError(error.reason) from None
-    return given
+    return value
 
 
-def _link(given: object) -> str | None:
+def _link(value: object) -> str | None:
     """Return a link, or None for none; raise ValueError if it is not a valid link."""
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, str):
-        raise ValueError(f"{shown(given)} is not a link")
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is not a link")
     try:
-        return check_link(given)
+        return check_link(value)
     except SpecError as error:
         raise ValueError(error.reason) from None
 
@@ -109,27 +109,27 @@ def load_bots(path: Path) -> list[NewBot]:
     Raise SpecError, which names the file and everything that is wrong.
     """
     try:
-        given = read_toml(path)
+        fields = read_toml(path)
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
-    return _bots(given, lambda found: problems_in(path, found))
+    return _bots(fields, lambda wrong: problems_in(path, wrong))
 
 
 def read_bots(text: str) -> list[NewBot]:
     """Return the bots in the text of such a file. Raise SpecError, which names everything that is wrong."""
     try:
-        given = tomllib.loads(text)
+        fields = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
-    return _bots(given, lambda found: problems_in_text("file", text, found))
+    return _bots(fields, lambda wrong: problems_in_text("file", text, wrong))
 
 
 def _bots(
-    given: Mapping[str, object], placed: Callable[[Sequence[Problem]], Sequence[Problem]]
+    fields: Mapping[str, object], placed: Callable[[Sequence[Problem]], Sequence[Problem]]
 ) -> list[NewBot]:
     """Return the bots; ``placed`` adds to problems where they are. Raise SpecError."""
     try:
-        bots = BotList.model_validate(given).bots
+        bots = BotList.model_validate(fields).bots
     except ValidationError as error:
         raise SpecError.of(placed(problems(error, _schema(), WORDING))) from None
     if twice := _listed_twice(bots):
@@ -138,20 +138,20 @@ def _bots(
 
 
 def _listed_twice(bots: Sequence[NewBot]) -> list[Problem]:
-    times = Counter(one.bot for one in bots)
+    times = Counter(bot.bot for bot in bots)
     twice = [(bot, many) for bot, many in times.items() if many > 1]
-    return first_of(twice, lambda one: [Problem("bots", f"{one[0]} is listed {one[1]} times")])
+    return first_of(twice, lambda item: [Problem("bots", f"{item[0]} is listed {item[1]} times")])
 
 
-def _registered_already(known: Sequence[str], listed: int) -> list[Problem]:
+def _registered_already(registered: Sequence[str], listed: int) -> list[Problem]:
     """Return problems for the bots in a list that are registered already: the first ones, and what to do."""
-    found = [Problem("bots", f"{bot} is registered already") for bot in known[:NAMED]]
-    count = f"all {listed}" if len(known) == listed else f"{len(known)} of {listed}"
+    repeated = [Problem("bots", f"{bot} is registered already") for bot in registered[:NAMED]]
+    count = f"all {listed}" if len(registered) == listed else f"{len(registered)} of {listed}"
     advice = (
         "a list is for new bots; a bot's next version is registered by itself, and a token that is lost is "
         "replaced with `arena bot rotate`"
     )
-    return [*found, Problem("bots", f"{count} are registered already: {advice}")]
+    return [*repeated, Problem("bots", f"{count} are registered already: {advice}")]
 
 
 def register_all(
@@ -168,12 +168,12 @@ def register_all(
     """
     if twice := _listed_twice(bots):
         raise SpecError.of(twice)
-    for one in bots:
-        actor.require_owner(one.bot.partition("/")[0], f"register {one.bot}")
+    for bot in bots:
+        actor.require_owner(bot.bot.partition("/")[0], f"register {bot.bot}")
     try:
         with storage.write() as tx:
-            if known := known_bots(tx, [one.bot for one in bots]):
-                raise SpecError.of(_registered_already(known, len(bots)))
+            if repeated := known_bots(tx, [bot.bot for bot in bots]):
+                raise SpecError.of(_registered_already(repeated, len(bots)))
             require_room(tx, actor, len(bots), now)
             registered = _add_all(tx, actor, bots, now)
             keep(registered)
@@ -184,18 +184,18 @@ def register_all(
 
 def _add_all(tx: Transaction, actor: Actor, bots: Sequence[NewBot], now: datetime) -> list[Registered]:
     """Add the first version of each bot, all rows of a kind at once: thousands take seconds."""
-    owners = _owners(tx, [one.bot.partition("/")[0] for one in bots], now)
+    owners = _owners(tx, [bot.bot.partition("/")[0] for bot in bots], now)
     rows = [
-        Bot(owner_id=owners[owner], name=name, created_at=now, language=one.language, link=one.link)
-        for one in bots
-        for owner, _, name in [one.bot.partition("/")]
+        Bot(owner_id=owners[owner], name=name, created_at=now, language=bot.language, link=bot.link)
+        for bot in bots
+        for owner, _, name in [bot.bot.partition("/")]
     ]
     tx.add_all(rows)
     tx.flush()
     tokens = [new_token() for _ in bots]
     versions = [
-        new_version(row.id, one.bot, 1, token, now, one.language, expiry(now, one.expires_in))
-        for row, one, token in zip(rows, bots, tokens, strict=True)
+        new_version(row.id, bot.bot, 1, token, now, bot.language, expiry(now, bot.expires_in))
+        for row, bot, token in zip(rows, bots, tokens, strict=True)
     ]
     tx.add_all(versions)
     for version in versions:
@@ -208,9 +208,11 @@ def _owners(tx: Transaction, names: Sequence[str], now: datetime) -> dict[str, i
     """Return the ids of owners by name; those that are new are added."""
     different = [*dict.fromkeys(names)]
     parts = [different[at : at + AT_ONCE] for at in range(0, len(different), AT_ONCE)]
-    found = [tx.exec(select(Owner.name, Owner.id).where(col(Owner.name).in_(part))).all() for part in parts]
-    known = {name: owner_id for rows in found for name, owner_id in rows}
-    added = [Owner(name=name, created_at=now) for name in different if name not in known]
+    parts_found = [
+        tx.exec(select(Owner.name, Owner.id).where(col(Owner.name).in_(part))).all() for part in parts
+    ]
+    ids = {name: owner_id for rows in parts_found for name, owner_id in rows}
+    added = [Owner(name=name, created_at=now) for name in different if name not in ids]
     tx.add_all(added)
     tx.flush()
-    return known | {owner.name: owner.id for owner in added}
+    return ids | {owner.name: owner.id for owner in added}

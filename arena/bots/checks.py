@@ -174,7 +174,7 @@ class SentReport(Sent):
     def report(self) -> Report:
         """Return the report."""
         results = tuple(
-            Result(*(getattr(one, name) for name in SentResult.model_fields)) for one in self.results
+            Result(*(getattr(result, name) for name in SentResult.model_fields)) for result in self.results
         )
         return Report(
             *(self.bot, self.sdk, self.protocol_version, results, self.stopped, self.left_out),
@@ -226,11 +226,11 @@ def _require_whole(report: Report) -> None:
     """Raise SpecError unless a report lists each scenario exactly once."""
     from referee.check import SCENARIOS  # which every other command can do without, and would load
 
-    told = Counter([*(result.code for result in report.results), *report.left_out])
-    wrong = told - Counter(scenario.code for scenario in SCENARIOS)
+    codes = Counter([*(result.code for result in report.results), *report.left_out])
+    wrong = codes - Counter(scenario.code for scenario in SCENARIOS)
     if wrong:
         raise SpecError("results", f"{min(wrong)} is not in this arena's check, or is listed twice")
-    if missing := [scenario.code for scenario in SCENARIOS if scenario.code not in told]:
+    if missing := [scenario.code for scenario in SCENARIOS if scenario.code not in codes]:
         raise SpecError("results", f"{missing[0]} is missing; only a whole check is stored")
 
 

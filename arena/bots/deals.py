@@ -90,11 +90,11 @@ def read_deals(storage: Storage, versions: Mapping[int, str], query: DealQuery) 
     at_once = min(4 * query.limit if query.lost else query.limit, MOST_SESSIONS)
     with storage.read() as tx:
         played = _sessions(tx, versions, query, at_once)
-        wanted = [*_first(played, query)]
-        found = [*islice(_deals(tx, wanted, versions), query.limit)]
-    deals = [deal for _, deal in found]
-    if len(found) == query.limit:
-        return DealPage(deals, found[-1][0])
+        chosen = [*_first(played, query)]
+        placed = [*islice(_deals(tx, chosen, versions), query.limit)]
+    deals = [deal for _, deal in placed]
+    if len(placed) == query.limit:
+        return DealPage(deals, placed[-1][0])
     return DealPage(deals, _end(played[-1]) if len(played) == at_once else None)
 
 
@@ -105,7 +105,7 @@ def _end(played: _Played) -> Place:
 
 def _sessions(tx: Transaction, versions: Mapping[int, str], query: DealQuery, at_once: int) -> list[_Played]:
     """Return sessions that the versions have played, the newest first."""
-    wanted = (may_be_shown(), *_before(tx, query), *_of_session(query))
+    conditions = (may_be_shown(), *_before(tx, query), *_of_session(query))
     rows = (
         select_columns(*_COLUMNS)
         .select_from(Seat)
@@ -113,13 +113,13 @@ def _sessions(tx: Transaction, versions: Mapping[int, str], query: DealQuery, at
         .join(Session, col(Session.match_id) == Match.id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(*wanted)
+        .where(*conditions)
         .order_by(col(Seat.match_id).desc(), col(Session.id).desc(), col(Seat.position))
         .limit(at_once)
     )
     # An index leads to the seats of one version, or entrant, in order; those of several would be sorted.
     lists = [[_Played(*row) for row in tx.execute(rows.where(seat))] for seat in _seats(tx, versions, query)]
-    return [*islice(merge(*lists, key=lambda one: one.order), at_once)]
+    return [*islice(merge(*lists, key=lambda session: session.order), at_once)]
 
 
 def _seats(tx: Transaction, versions: Mapping[int, str], query: DealQuery) -> list[ColumnElement[bool]]:
@@ -157,45 +157,47 @@ def _of_session(query: DealQuery) -> Iterator[ColumnElement[bool]]:
 def _first(played: Sequence[_Played], query: DealQuery) -> Iterator[_Wanted]:
     """Yield the wanted deals of these sessions, until there are as many as were asked for."""
     count = 0
-    for one in played:
+    for session in played:
         if count >= query.limit:
             return
-        last = len(one.deal_points)
-        if query.before is not None and query.before[:2] == (one.id, one.position):
+        last = len(session.deal_points)
+        if query.before is not None and query.before[:2] == (session.id, session.position):
             last = query.before[2] - 1
         numbers = [
             number
             for number in range(last, 0, -1)
-            if not query.lost or is_lost(one.deal_points[number - 1], one.seat)
+            if not query.lost or is_lost(session.deal_points[number - 1], session.seat)
         ]
         if numbers:
             count += len(numbers)
-            yield _Wanted(one, numbers)
+            yield _Wanted(session, numbers)
 
 
 def _deals(
-    tx: Transaction, wanted: Sequence[_Wanted], versions: Mapping[int, str]
+    tx: Transaction, chosen: Sequence[_Wanted], versions: Mapping[int, str]
 ) -> Iterator[tuple[Place, BotDeal]]:
     """Yield deals with their places, in this order."""
     packed = select(SessionRecords.session_id, SessionRecords.records)
-    packed = packed.where(col(SessionRecords.session_id).in_({one.id for one, _ in wanted}))
+    packed = packed.where(col(SessionRecords.session_id).in_({session.id for session, _ in chosen}))
     records = dict(tx.exec(packed).all())
-    names = names_of(tx, {one.match_id for one, _ in wanted})
+    names = names_of(tx, {session.match_id for session, _ in chosen})
     rulesets = select(StoredRuleset.id, StoredRuleset.content)
-    rulesets = rulesets.where(col(StoredRuleset.id).in_({one.ruleset_id for one, _ in wanted}))
+    rulesets = rulesets.where(col(StoredRuleset.id).in_({session.ruleset_id for session, _ in chosen}))
     contents = dict(tx.exec(rulesets).all())
-    for one, numbers in wanted:
-        lean = unpack_records(records[one.id])
-        seats = [names[one.match_id][position] for position in one.seating]
+    for session, numbers in chosen:
+        lean = unpack_records(records[session.id])
+        seats = [names[session.match_id][position] for position in session.seating]
         for number in numbers:
             record = full_record(
                 lean[number - 1],
-                ruleset=contents[one.ruleset_id],
-                tournament=one.tournament,
-                round=one.round,
-                table=one.table,
-                session=one.number,
+                ruleset=contents[session.ruleset_id],
+                tournament=session.tournament,
+                round=session.round,
+                table=session.table,
+                session=session.number,
                 seats=seats,
             )
-            deal = BotDeal(versions[one.version_id], one.name, one.seat, one.finished_at, record)
-            yield (one.id, one.position, number), deal
+            deal = BotDeal(
+                versions[session.version_id], session.name, session.seat, session.finished_at, record
+            )
+            yield (session.id, session.position, number), deal

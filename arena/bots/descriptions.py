@@ -63,8 +63,8 @@ def describe(
     with storage.write() as tx:
         row = find_bot(tx, bot)
         names = None if open_to is None else _organisers(tx, open_to)
-        given = {"language": language, "link": link, "open_to": names}
-        changes = {field: value or None for field, value in given.items() if value is not None}
+        fields = {"language": language, "link": link, "open_to": names}
+        changes = {field: value or None for field, value in fields.items() if value is not None}
         for field, value in changes.items():
             setattr(row, field, value)
         tx.add(row)

@@ -125,17 +125,19 @@ def estimates_of(storage: Storage, place: Place) -> list[Estimate]:
 def _estimate(row: DealEstimate) -> Estimate:
     decisions: list[dict[str, Any]] = row.decisions
     costly = [
-        Costly(one["turn"], one["played"], one["better"], one["cost"], one["plus_minus"])
-        for one in decisions
-        if one["better"] != one["played"] and one["cost"] > one["plus_minus"]
+        Costly(
+            decision["turn"], decision["played"], decision["better"], decision["cost"], decision["plus_minus"]
+        )
+        for decision in decisions
+        if decision["better"] != decision["played"] and decision["cost"] > decision["plus_minus"]
     ]
-    worlds = min((one["worlds"] for one in decisions), default=0)
+    worlds = min((decision["worlds"] for decision in decisions), default=0)
     return Estimate(row.seat, row.ended_at is None, len(decisions), worlds, costly, row.problem)
 
 
 def _session(tx: Transaction, place: Place) -> Session:
     """Return a finished session whose deals may be shown. Raise UnknownError, StateError."""
-    found = tx.exec(
+    row = tx.exec(
         select(Session, Round.id)
         .join(Match, col(Match.id) == Session.match_id)
         .join(Round, col(Round.id) == Match.round_id)
@@ -143,9 +145,9 @@ def _session(tx: Transaction, place: Place) -> Session:
         .where(Tournament.name == place.tournament, Round.number == place.round)
         .where(Match.table_number == place.table, Session.number == place.session)
     ).first()
-    if found is None or not 1 <= place.deal <= len(found[0].deal_points):
+    if row is None or not 1 <= place.deal <= len(row[0].deal_points):
         raise UnknownError(f"no such deal: {'/'.join(map(str, place))}")
-    session, round_id = found
+    session, round_id = row
     rounds = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
     if tx.exec(rounds.where(Round.id == round_id, may_be_shown())).first() is None:
         raise StateError("other tables still have to play this deal")
@@ -205,5 +207,5 @@ def _decisions(
         priced,  # sage, which most workers need late if at all
     )
 
-    found = priced(Replayed(record, seat), seconds, clock, lambda _done, _of: None)
-    return [asdict(one) for one in found]
+    decisions = priced(Replayed(record, seat), seconds, clock, lambda _done, _of: None)
+    return [asdict(decision) for decision in decisions]

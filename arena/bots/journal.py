@@ -57,8 +57,8 @@ def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int
         if entry.kind is EntryKind.FAULT:
             by_session.setdefault(entry.session_id, []).append(entry)
     for name, faults in by_session.items():
-        if (found := _match_and_number(tx, name)) is not None:
-            dealt, latest = _dealt(tx, *found)
+        if (place := _match_and_number(tx, name)) is not None:
+            dealt, latest = _dealt(tx, *place)
             for fault in faults:
                 details: dict[str, Any] = fault.details
                 deal, attempt = details.get("deal", 0), details.get("attempt", 1)
@@ -92,8 +92,8 @@ def _dealt(tx: Transaction, match: Match, number: int) -> tuple[dict[int, int], 
         return dict(enumerate(attempts, start=1)), 0
     if match.state is MatchState.CANCELLED:
         return {}, 0
-    kept = select(OpenDeal).where(OpenDeal.match_id == match.id, OpenDeal.session == number)
-    finished = {deal.deal: json.loads(deal.record).get("attempt", 1) for deal in tx.exec(kept)}
+    deals = select(OpenDeal).where(OpenDeal.match_id == match.id, OpenDeal.session == number)
+    finished = {deal.deal: json.loads(deal.record).get("attempt", 1) for deal in tx.exec(deals)}
     return finished, match.attempts[number - 1] if number <= len(match.attempts) else 1
 
 
@@ -250,15 +250,15 @@ class DatabaseJournal:
                 time.sleep(self._retry[0])  # there is little time left
 
     def _write(self, batch: Sequence[_Waiting]) -> None:
-        wanted = {waiting.entry.version_id for waiting in batch}
+        ids = {waiting.entry.version_id for waiting in batch}
         with self._storage.write() as tx:
-            known = set(tx.exec(select(BotVersion.id).where(col(BotVersion.id).in_(wanted))))
-            rows = [self._row(waiting) for waiting in batch if waiting.entry.version_id in known]
+            stored = set(tx.exec(select(BotVersion.id).where(col(BotVersion.id).in_(ids))))
+            rows = [self._row(waiting) for waiting in batch if waiting.entry.version_id in stored]
             if not rows:
                 return
             tx.connection().execute(insert(BotLogEntry), rows)
             written = Counter(waiting.entry.version_id for waiting in batch)
-            for version_id in known:
+            for version_id in stored:
                 if not self._since_pruned[version_id] or self._since_pruned[version_id] >= PRUNE_EVERY:
                     _prune(tx, version_id)
                     self._since_pruned[version_id] = 0
@@ -300,15 +300,15 @@ def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool
     """
     with storage.read() as tx:
         whole = find_all_versions(tx, bot.partition("@")[0])
-        asked = find_versions(tx, [bot], None) if "@" in bot else whole
+        named = find_versions(tx, [bot], None) if "@" in bot else whole
         hashed = hash_token(token)
         if organiser:
             good = select(Token).where(Token.token_hash == hashed, Token.scope == Scope.ORGANISER)
             if not any(_is_good(row) for row in tx.exec(good.where(col(Token.revoked_at).is_(None)))):
                 raise SpecError("token", "unknown, revoked, expired, or not an organiser's")
-        elif not any(one.token_hash == hashed and _is_good(one) for one in whole):
+        elif not any(version.token_hash == hashed and _is_good(version) for version in whole):
             raise SpecError("token", f"unknown, revoked, expired, or not one of {bot.partition('@')[0]}")
-        return {version.id: version.name for version in asked}
+        return {version.id: version.name for version in named}
 
 
 def _is_good(row: BotVersion | Token) -> bool:
@@ -346,8 +346,8 @@ def read_log(
     if not 1 <= query.limit <= KEPT:
         raise SpecError("limit", f"must be a whole number from 1 to {KEPT}, not {query.limit}")
     with storage.read() as tx:
-        found = tx.exec(rows.order_by(entry_id.desc()).limit(query.limit)).all()
-        void = set(void_faults(tx, found))
+        entries = tx.exec(rows.order_by(entry_id.desc()).limit(query.limit)).all()
+        void = set(void_faults(tx, entries))
     return [
         LogEntry(
             id=row.id,
@@ -360,5 +360,5 @@ def read_log(
             session_id=row.session_id,
             details={**row.details, "void": True} if row.id in void else row.details,
         )
-        for row in reversed(found)
+        for row in reversed(entries)
     ]

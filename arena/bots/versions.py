@@ -228,10 +228,10 @@ def find_bot(tx: Transaction, name: str) -> Bot:
     """Return ``owner/bot``. Raise UnknownError."""
     owner, _, bot = name.partition("/")
     of_owner = select(Bot).join(Owner, col(Owner.id) == Bot.owner_id)
-    found = tx.exec(of_owner.where(Owner.name == owner, Bot.name == bot)).first()
-    if found is None:
+    row = tx.exec(of_owner.where(Owner.name == owner, Bot.name == bot)).first()
+    if row is None:
         raise unknown_bots(tx, [name])
-    return found
+    return row
 
 
 def check_bot(name: str) -> None:
@@ -279,7 +279,10 @@ def _revoked(name: str) -> StateError:
 
 def _to_revoke(tx: Transaction, name: str, now: datetime) -> BotVersion:
     versions = find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
-    return max(versions, key=lambda one: (not token_problem(one, now), one.revoked_at is None, one.number))
+    return max(
+        versions,
+        key=lambda version: (not token_problem(version, now), version.revoked_at is None, version.number),
+    )
 
 
 def rotate_version(
@@ -322,9 +325,9 @@ def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -
     If ``now`` is None, an expired token will do, too. Raise SpecError for a malformed name, UnknownError for
     an unknown one, StateError if no version of a bot has a valid token.
     """
-    found = _all_called(tx, names)
-    _require_known(tx, names, {*found}, wanted=now is not None)
-    return [found[name][0] if "@" in name else _newest(name, found[name], now) for name in names]
+    versions = _all_called(tx, names)
+    _require_known(tx, names, {*versions}, wanted=now is not None)
+    return [versions[name][0] if "@" in name else _newest(name, versions[name], now) for name in names]
 
 
 def find_each(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersion]]:
@@ -332,22 +335,26 @@ def find_each(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersio
 
     Raise SpecError for a malformed name, UnknownError for an unknown one.
     """
-    found = _all_called(tx, names)
-    _require_known(tx, names, {*found})
-    return {name: found[name] for name in names}
+    versions = _all_called(tx, names)
+    _require_known(tx, names, {*versions})
+    return {name: versions[name] for name in names}
 
 
 def _all_called(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersion]]:
-    found: dict[str, list[BotVersion]] = {}
+    versions: dict[str, list[BotVersion]] = {}
     for at in range(0, len(names), AT_ONCE):
         some = names[at : at + AT_ONCE]
-        found |= {name: [one] for name, one in _versions_named(tx, [n for n in some if "@" in n]).items()}
-        found |= _versions_of(tx, [name for name in some if "@" not in name])
-    return found
+        versions |= {
+            name: [version] for name, version in _versions_named(tx, [n for n in some if "@" in n]).items()
+        }
+        versions |= _versions_of(tx, [name for name in some if "@" not in name])
+    return versions
 
 
-def _require_known(tx: Transaction, names: Sequence[str], known: Set[str], *, wanted: bool = False) -> None:
-    missing = [name for name in names if name not in known]
+def _require_known(
+    tx: Transaction, names: Sequence[str], registered: Set[str], *, wanted: bool = False
+) -> None:
+    missing = [name for name in names if name not in registered]
     if missing and "/" not in missing[0]:
         raise _no_bot(missing[0])
     if missing:
@@ -360,21 +367,21 @@ def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersi
 
 
 def _newest(name: str, versions: Sequence[BotVersion], now: datetime | None) -> BotVersion:
-    kept = [version for version in versions if version.revoked_at is None]
-    if not kept:
+    valid = [version for version in versions if version.revoked_at is None]
+    if not valid:
         whose = versions[0].name if len(versions) == 1 else f"each of the {len(versions)} versions of {name}"
         raise StateError(f"the token of {whose} is revoked; register another version: {name}")
-    good = [version for version in kept if now is None or not token_problem(version, now)]
+    good = [version for version in valid if now is None or not token_problem(version, now)]
     if not good:
-        last = kept[-1].name
+        last = valid[-1].name
         raise StateError(f"the token of {last} has expired; give it a new one with: arena bot rotate {last}")
     return good[-1]
 
 
 def known_bots(tx: Transaction, bots: Sequence[str]) -> list[str]:
     """Return the bots among these, given as ``owner/bot``, that have a version."""
-    found = versions_by_bot(tx, bots)
-    return [bot for bot in bots if bot in found]
+    versions = versions_by_bot(tx, bots)
+    return [bot for bot in bots if bot in versions]
 
 
 def versions_by_bot(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
@@ -387,9 +394,9 @@ def bots_of(tx: Transaction, owners: Set[str]) -> list[str]:
     """Return the bots of these owners that have a version whose token is not revoked, by name."""
     columns: tuple[Any, ...] = (Owner.name, Bot.name)
     rows = select_columns(*columns).join(Bot, col(Bot.owner_id) == Owner.id).join(BotVersion)
-    kept = rows.where(col(Owner.name).in_(owners), col(BotVersion.revoked_at).is_(None))
-    found = tx.connection().execute(kept.distinct().order_by(*columns))
-    return [f"{owner}/{bot}" for owner, bot in found]
+    own = rows.where(col(Owner.name).in_(owners), col(BotVersion.revoked_at).is_(None))
+    named = tx.connection().execute(own.distinct().order_by(*columns))
+    return [f"{owner}/{bot}" for owner, bot in named]
 
 
 def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> list[BotVersion]:
@@ -397,9 +404,9 @@ def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> li
 
     If the bot is ``wanted``, to play, the error says that it has to be registered.
     """
-    found = _versions_of(tx, [name])
-    _require_known(tx, [name], {*found}, wanted=wanted)
-    return found[name]
+    versions = _versions_of(tx, [name])
+    _require_known(tx, [name], {*versions}, wanted=wanted)
+    return versions[name]
 
 
 def versions_for(storage: Storage, actor: Actor, bot: str) -> dict[int, str]:
@@ -410,19 +417,19 @@ def versions_for(storage: Storage, actor: Actor, bot: str) -> dict[int, str]:
     check_bot(bot)
     actor.require_owner(bot.partition("/")[0], f"read what is kept of {bot}")
     with storage.read() as tx:
-        found = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
-        return {version.id: version.name for version in found}
+        versions = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
+        return {version.id: version.name for version in versions}
 
 
 def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
     """Return all versions of each ``owner/bot`` that there is, oldest first."""
     split = [bot.partition("/") for bot in bots]
     owners, names = (dict.fromkeys(part[at] for part in split) for at in (0, 2))
-    wanted = {"owners": [*owners], "bots": [*names]}
-    found: dict[str, list[BotVersion]] = {}
-    for owner, bot, version in tx.exec(_with_names(), params=wanted) if bots else ():
-        found.setdefault(f"{owner}/{bot}", []).append(version)
-    return found
+    parameters = {"owners": [*owners], "bots": [*names]}
+    versions: dict[str, list[BotVersion]] = {}
+    for owner, bot, version in tx.exec(_with_names(), params=parameters) if bots else ():
+        versions.setdefault(f"{owner}/{bot}", []).append(version)
+    return versions
 
 
 @cache

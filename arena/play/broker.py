@@ -80,7 +80,7 @@ class Channel(filesystem.Channel):
             taken = Path(self.processed_folder, name)
             with suppress(FileNotFoundError):  # another reader was faster
                 Path(self.data_folder_in, name).rename(taken)
-                message = _read(taken)
+                message = _read_message(taken)
                 if message is not None:
                     taken.unlink()
                     return message
@@ -92,11 +92,11 @@ class Channel(filesystem.Channel):
 
         Thus a folder with thousands of messages is read and sorted once, and not for each of them.
         """
-        known: dict[str, deque[str]] = vars(self).setdefault("_known", {})
-        if not known.get(queue):
+        queues: dict[str, deque[str]] = vars(self).setdefault("_known", {})
+        if not queues.get(queue):
             names = (name for name in os.listdir(self.data_folder_in) if _queue_of(name) == queue)
-            known[queue] = deque(sorted(names)[:AT_ONCE])
-        return known[queue].popleft() if known[queue] else None
+            queues[queue] = deque(sorted(names)[:AT_ONCE])
+        return queues[queue].popleft() if queues[queue] else None
 
 
 def _queue_of(name: str) -> str | None:
@@ -105,7 +105,7 @@ def _queue_of(name: str) -> str | None:
     return rest.removesuffix(".msg") if rest.endswith(".msg") else None
 
 
-def _read(file: Path) -> dict[str, Any] | None:
+def _read_message(file: Path) -> dict[str, Any] | None:
     """Return the message in a file; None if it is not one that an arena writes."""
     try:
         message = json.loads(file.read_bytes())

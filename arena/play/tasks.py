@@ -209,11 +209,11 @@ def _absence_logged(what: str) -> Iterator[None]:
 
 
 def _while_it_fits(task: Callable[..., None], fits: Callable[[], bool]) -> Callable[..., None]:
-    def do(*given: int) -> None:
+    def do(*arguments: int) -> None:
         with _absence_logged("the database's schema is not known now"):
             if not fits():
                 return
-        task(*given)
+        task(*arguments)
 
     return do
 

@@ -122,8 +122,8 @@ def kept_deals(tx: Transaction, match_id: int) -> dict[int, FinishedDeals]:
         deals = by_session.setdefault(session, FinishedDeals())
         deals.stored += 1
         if deal == len(deals.records) + 1:
-            deals.records.append(_read(record))
-            deals.banks.append(_read(bank_ms))
+            deals.records.append(_unpack(record))
+            deals.banks.append(_unpack(bank_ms))
     return by_session
 
 
@@ -145,7 +145,7 @@ def _as_stored(column: object) -> ColumnElement[Any]:
     return cast(col(column), LargeBinary)
 
 
-def _read(stored: str | bytes) -> str:
+def _unpack(stored: str | bytes) -> str:
     """Return a stored text; if it cannot be read, an empty one, which is not a record either."""
     try:
         return stored.decode() if isinstance(stored, bytes) else stored
@@ -170,12 +170,12 @@ def drop_deals(tx: Transaction, match: Match, lost: Mapping[int, int], now: date
 def keep_deals(tx: Transaction, match_id: int, finished: Sequence[DealsFinished]) -> None:
     """Store finished deals of open sessions; those that are stored already are left as they are."""
     last = select(OpenDeal.session, func.max(OpenDeal.deal)).where(OpenDeal.match_id == match_id)
-    known = dict(tx.exec(last.group_by(col(OpenDeal.session))).all())
+    latest = dict(tx.exec(last.group_by(col(OpenDeal.session))).all())
     rows = [
         row
         for deals in finished
         for row in _rows(match_id, deals)
-        if row["deal"] > known.get(deals.number, 0)
+        if row["deal"] > latest.get(deals.number, 0)
     ]
     if rows:
         tx.connection().execute(insert(OpenDeal), rows)

@@ -119,12 +119,16 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         missing = {number for number in range(1, terms.sessions + 1) if number not in stored}
         if crashed:
             note_void(tx, match, {number: match.attempts[number - 1] for number in missing}, now)
-        kept = kept_deals(tx, match_id) if match.attempts else {}  # earlier attempts' alone
+        stored_deals = kept_deals(tx, match_id) if match.attempts else {}  # earlier attempts' alone
         attempts = next_attempts(match.attempts, terms, missing)
         tx.connection().execute(BEGIN_ATTEMPTS, {"match": match_id, "next": attempts})
         spec = match_spec(tx, match, terms, attempts, missing)
-    spec = resumed(spec, kept)  # after the transaction, for which others wait
-    lost = {number: len(deals.records) for number, deals in kept.items() if len(deals.records) < deals.stored}
+    spec = resumed(spec, stored_deals)  # after the transaction, for which others wait
+    lost = {
+        number: len(deals.records)
+        for number, deals in stored_deals.items()
+        if len(deals.records) < deals.stored
+    }
     claimed = Claim(
         match_id=match_id,
         tournament_id=match.tournament_id,
@@ -136,8 +140,8 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         lease=lease,
         spec=spec,
         pool=Pool(terms.ruleset_id, terms.table_size),
-        before={number: deals.records for number, deals in kept.items()},
-        with_deals=set(kept),
+        before={number: deals.records for number, deals in stored_deals.items()},
+        with_deals=set(stored_deals),
     )
     return claimed if not lost or _drop_lost(storage, claimed, lost, now) else None
 

@@ -338,8 +338,8 @@ def _select_round() -> Any:
 def _finished_round(tx: Transaction, tournament_id: int, round_id: int | None) -> Round | None:
     """Return the first open round, or the one with this id, if it has no unfinished match."""
     which = {"tournament": tournament_id, "this": round_id}
-    found: int | None = tx.connection().execute(select(_finished_id(round_id is None)), which).scalar()
-    return None if found is None else tx.get(Round, found)
+    id: int | None = tx.connection().execute(select(_finished_id(round_id is None)), which).scalar()
+    return None if id is None else tx.get(Round, id)
 
 
 @cache

@@ -102,9 +102,9 @@ def pairings(
         which = () if round is None else (col(Round.number) == round,)
         rounds = [*paired_rounds(tx, tournament, *which)]
         reasons = _reasons(tx, tournament, entrants, rounds) if explained else {}
-        shown = tuple([_named(one, names, reasons.get(one.number, ())) for one in rounds])
-        even = balance([*names], [one.pairing for one in rounds]) if round is None else None
-        return PairingsNamed(name, tournament.format, names, shown, even)
+        named = tuple([_named(paired, names, reasons.get(paired.number, ())) for paired in rounds])
+        even = balance([*names], [paired.pairing for paired in rounds]) if round is None else None
+        return PairingsNamed(name, tournament.format, names, named, even)
 
 
 def last_rounds(storage: Storage, name: str, tables: int) -> Sequence[RoundNamed]:
@@ -117,18 +117,19 @@ def last_rounds(storage: Storage, name: str, tables: int) -> Sequence[RoundNamed
         names = {entrant.number: entrant.name for entrant in list_entrants(tx, tournament)}
         before = tables_paired(tx, tournament.id, tournament.paired) - tables
         return [
-            _named(one, names) for one in paired_rounds(tx, tournament, col(Round.tables_before) >= before)
+            _named(paired, names)
+            for paired in paired_rounds(tx, tournament, col(Round.tables_before) >= before)
         ]
 
 
-def _named(one: PairedRound, names: Mapping[int, str], reasons: Sequence[TableReason] = ()) -> RoundNamed:
+def _named(paired: PairedRound, names: Mapping[int, str], reasons: Sequence[TableReason] = ()) -> RoundNamed:
     return RoundNamed(
-        one.number,
-        one.state,
-        tuple([tuple([names[who] for who in seated]) for seated in one.pairing.tables]),
-        tuple([names[who] for who in one.pairing.byes]),
+        paired.number,
+        paired.state,
+        tuple([tuple([names[who] for who in seated]) for seated in paired.pairing.tables]),
+        tuple([names[who] for who in paired.pairing.byes]),
         tuple(reasons),
-        _is_only(one),
+        _is_only(paired),
     )
 
 
@@ -137,23 +138,23 @@ def _reasons(
 ) -> dict[int, list[TableReason]]:
     """Return by round the reasons for each of the tables of these rounds."""
     format, setup = FORMATS[tournament.format], setup_of(tournament)
-    wanted = {one.number for one in rounds if not _is_only(one)}
-    last = max(wanted, default=0)
+    explained = {paired.number for paired in rounds if not _is_only(paired)}
+    last = max(explained, default=0)
     played = cache(partial(outcomes, tx, tournament, col(Round.number) < last))
     reasons, past = {}, Past()
-    for one in paired_rounds(tx, tournament, col(Round.number) <= last):
-        if one.number in wanted:
-            pairing = one.pairing
+    for paired in paired_rounds(tx, tournament, col(Round.number) <= last):
+        if paired.number in explained:
+            pairing = paired.pairing
             situation = Situation(
                 entrants=[entrant.number for entrant in entrants],
                 present={*pairing.byes, *(entrant for table in pairing.tables for entrant in table)},
                 paired=len(past),
                 past=past,
                 owners={entrant.number: entrant.owner_id for entrant in entrants},
-                results=partial(_results_before, one.number, played, past),
+                results=partial(_results_before, paired.number, played, past),
             )
-            reasons[one.number] = format.reasons(setup, situation, pairing)
-        past.add(one.pairing)
+            reasons[paired.number] = format.reasons(setup, situation, pairing)
+        past.add(paired.pairing)
     return reasons
 
 

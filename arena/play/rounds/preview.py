@@ -103,8 +103,8 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
     actor.require(Role.ORGANISER, "preview tournaments")
     with storage.read() as tx:
         spec, invited = agreed_only(tx, actor, spec, now)
-        found = _preview(tx, *check_in(tx, spec, now), ())
-        return replace(found, warnings=[*invited_text(invited), *found.warnings])
+        preview = _preview(tx, *check_in(tx, spec, now), ())
+        return replace(preview, warnings=[*invited_text(invited), *preview.warnings])
 
 
 def preview_change(storage: Storage, actor: Actor, name: str, fields: Mapping[str, object]) -> Preview:

@@ -270,8 +270,8 @@ def _idle_tournament(tx: Transaction, status: TournamentStatus, now: datetime) -
     ids = [entrant.version_id for entrant in free_entrants(tx, tournament, away=True)]
     entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     of_it = entered.options(WITHOUT_REPORT).where(Entrant.tournament_id == status.id)
-    known = {version.id: _bot(version, now) for version in tx.exec(of_it)}
-    return _IdleTournament(tournament.table_size, tuple(known[id_] for id_ in ids))
+    bots = {version.id: _bot(version, now) for version in tx.exec(of_it)}
+    return _IdleTournament(tournament.table_size, tuple(bots[id_] for id_ in ids))
 
 
 def _bot_obstacle(bot: _Bot, match: _Match, places: Sequence[Presence], reports: _Reports) -> str:
