@@ -32,8 +32,8 @@ def address_of(url: str) -> str:
         raise SpecError("server", f"{url!r} is not a URL like https://arena.example.org")
     if parts.username is not None or parts.query or parts.fragment:
         raise SpecError("server", "it must have no user, no query and no fragment")
-    shown = f"[{host}]" if ":" in host else host
-    place = f"{shown}:{port}" if port is not None else shown
+    bracketed = f"[{host}]" if ":" in host else host
+    place = f"{bracketed}:{port}" if port is not None else bracketed
     path = parts.path.rstrip("/").removesuffix(PREFIX)
     return f"{parts.scheme}://{place}{path}"
 
@@ -118,21 +118,21 @@ def call_of(operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> Ca
     in_query: dict[str, object] = {}
     in_body: dict[str, object] = {}
     body: Any = None
-    given = operation.bind(*args, **kwargs)
+    arguments = operation.bind(*args, **kwargs)
     for name, parameter in operation.parameters.items():
         if parameter.parts is not None:
-            parts = parameter.parts.split(given[name])
+            parts = parameter.parts.split(arguments[name])
             number = parts.pop(parameter.parts.query, None)
             in_path |= parts
             in_query |= {parameter.parts.query: number} if number else {}
         elif operation.in_path(parameter):
-            in_path[name] = given[name]
+            in_path[name] = arguments[name]
         elif name == operation.body:
-            body = given[name]
+            body = arguments[name]
         elif operation.has_body:
-            in_body[name] = given[name]
+            in_body[name] = arguments[name]
         else:
-            in_query[name] = given[name]
+            in_query[name] = arguments[name]
     body = to_jsonable_python(in_body or None if body is None else body)
     return Call(operation.method, operation.path, operation.answer, in_path, in_query, body, operation.lines)
 
@@ -146,12 +146,12 @@ def in_one(call: Call[T]) -> Generator[Call[T], T, T]:
     """Yield calls for as many pages as the limit of a call requires, and return their answers as one."""
     lines: list[Any] = []
     limit: Any = call.query["limit"]
-    wanted: Call[T] | None = call
-    while wanted is not None:
-        page: Any = yield wanted.with_query(limit=min(limit - len(lines), LARGEST_PAGE))
+    request: Call[T] | None = call
+    while request is not None:
+        page: Any = yield request.with_query(limit=min(limit - len(lines), LARGEST_PAGE))
         values = getattr(page, call.lines)
         lines += values
-        wanted = following(wanted, page) if len(lines) < limit else None
+        request = following(request, page) if len(lines) < limit else None
     joined: T = replace(page, **{call.lines: type(values)(lines)})
     return joined
 

@@ -123,14 +123,14 @@ Outcome: TypeAlias = httpx2.Response | httpx2.RequestError | None
 
 
 def exchange(
-    request: httpx2.Request, call: Call[T], known: Known, patience: float
+    request: httpx2.Request, call: Call[T], cache: Known, patience: float
 ) -> Generator[Step, Outcome, T]:
     """Yield the steps of a call, receive the result of each, and return the decoded answer.
 
     If the arena asks to wait, the steps include a pause, up to ``patience`` seconds in all. Raise the error
     that the arena answers with, and Unreachable.
     """
-    url, cached = str(request.url), known.get(str(request.url))
+    url, cached = str(request.url), cache.get(str(request.url))
     if cached is not None:
         request.headers["If-None-Match"] = cached.tag
     response = yield from _answered(request, patience)
@@ -139,7 +139,7 @@ def exchange(
     else:
         require_success(response)
         body = response.content
-        _remember(known, url, request, response)
+        _remember(cache, url, request, response)
     return _decoded(call, response, body)
 
 
@@ -223,13 +223,13 @@ def _decoded(call: Call[T], response: httpx2.Response, body: bytes) -> T:
         raise Unreachable(f"{where} does not answer like an arena: {kind} where JSON was expected") from None
 
 
-def _remember(known: Known, url: str, request: httpx2.Request, response: httpx2.Response) -> None:
+def _remember(cache: Known, url: str, request: httpx2.Request, response: httpx2.Response) -> None:
     tag = response.headers.get("ETag")
     if request.method == "GET" and tag:
-        known[url] = CachedAnswer(tag, response.content)
-        known.move_to_end(url)
-        while len(known) > REMEMBERED:
-            known.popitem(last=False)
+        cache[url] = CachedAnswer(tag, response.content)
+        cache.move_to_end(url)
+        while len(cache) > REMEMBERED:
+            cache.popitem(last=False)
 
 
 def _host(request: httpx2.Request) -> str:

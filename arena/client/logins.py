@@ -33,19 +33,19 @@ class Logins:
 
     def find(self, address: str) -> Login | None:
         """Return the key for an arena; None if there is none. Raise StorageError."""
-        return self._read().get(address)
+        return self._read_file().get(address)
 
     def keep(self, address: str, login: Login) -> None:
         """Store the key for an arena in place of an earlier one. Raise StorageError."""
-        self._write({**self._read(), address: login})
+        self._write({**self._read_file(), address: login})
 
     def forget(self, address: str) -> None:
         """Delete the key for an arena, if there is one. Raise StorageError."""
-        logins = self._read()
+        logins = self._read_file()
         if logins.pop(address, None) is not None:
             self._write(logins)
 
-    def _read(self) -> dict[str, Login]:
+    def _read_file(self) -> dict[str, Login]:
         try:
             if open_to_others(self.file):
                 raise StorageError(f"others may read {self.file}; make it yours alone: chmod 600 {self.file}")
@@ -77,14 +77,14 @@ class Logins:
 
 def own_logins() -> Logins:
     """Return the keys of the user who runs this process."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
-    folder = Path(given) if os.path.isabs(given) else Path("~/.config").expanduser()
+    config_home = os.environ.get("XDG_CONFIG_HOME", "")
+    folder = Path(config_home) if os.path.isabs(config_home) else Path("~/.config").expanduser()
     return Logins(folder / "bigtwo-arena")
 
 
-def check_key(given: str) -> str:
+def check_key(text: str) -> str:
     """Return a key that was typed or read, without surrounding space. Raise SpecError if it cannot be one."""
-    key = tidy(given)
+    key = tidy(text)
     if wrong := wrong_with(key) if key else "is empty":
         raise SpecError("key", f"{wrong}; one begins with bt_key_")
     return key

@@ -77,7 +77,7 @@ class Stream(Generic[T]):
     def take(self, event: httpx2.ServerSentEvent) -> T | None:
         """Decode an event of the stream; return None if it carries nothing. Raise Unreachable."""
         try:
-            value = self._read(event.event, event.data)
+            value = self._decode(event.event, event.data)
         except (NotDecoded, ValueError, KeyError, TypeError) as error:
             raise Unreachable(f"the event stream is not as this version expects: {error}") from None
         if value is not None:
@@ -85,7 +85,7 @@ class Stream(Generic[T]):
         self.ended = self.ended or event.event == "end"
         return value
 
-    def _read(self, kind: str, data: str) -> T | None:
+    def _decode(self, kind: str, data: str) -> T | None:
         """Decode an event. Raise whatever shows that it is not one."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class Following(Stream[Told]):
         """Return the headers that make the stream begin where the last one ended."""
         return {**super().headers, "Last-Event-ID": str(self.last)}
 
-    def _read(self, kind: str, data: str) -> Told | None:
+    def _decode(self, kind: str, data: str) -> Told | None:
         from arena.tournaments.overview import TournamentStatus  # which brings the database's models
 
         if kind == "status":
@@ -130,5 +130,5 @@ class Looking(Stream[Happened]):
         call: Call[Any] = Call("GET", "/matches/{tournament}/{round}/{table}/events", str, named)
         super().__init__(call, f"{tournament}/{round}/{table}")
 
-    def _read(self, kind: str, data: str) -> Happened | None:
+    def _decode(self, kind: str, data: str) -> Happened | None:
         return Happened(kind, dict(json.loads(data))) if kind != "end" else None

@@ -89,20 +89,20 @@ class Client:
             return self._send(call)
         calls = in_one(call)
         try:
-            wanted = next(calls)
+            request = next(calls)
             while True:
-                wanted = calls.send(self._send(wanted))
+                request = calls.send(self._send(request))
         except StopIteration as ended:
             joined: T = ended.value
             return joined
 
     def pages(self, operation: Operation[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         """Yield the answer of an operation that lists a page, then the following pages."""
-        wanted: Call[T] | None = call_of(operation, *args, **kwargs)
-        while wanted is not None:
-            page = self._send(wanted)
+        request: Call[T] | None = call_of(operation, *args, **kwargs)
+        while request is not None:
+            page = self._send(request)
             yield page
-            wanted = following(wanted, page)
+            request = following(request, page)
 
     def export(self, tournament: str, *, deals: bool = False) -> Iterator[str]:
         """Yield the lines of a tournament's export, or of its deal records only.

@@ -100,8 +100,10 @@ class Supervisor:
         ``stop_with`` is the signal that later tells it to stop. A program that is not ``trusted`` gets none
         of the arena's settings except those in ``environment``.
         """
-        given = {**self._environment, **(environment or {})} if trusted else environment_for_bots(environment)
-        child = Child(name, command, self._logs / f"{name}.log", given, stop_with)
+        variables = (
+            {**self._environment, **(environment or {})} if trusted else environment_for_bots(environment)
+        )
+        child = Child(name, command, self._logs / f"{name}.log", variables, stop_with)
         self._spawn(child)
         self._children[name] = child
 

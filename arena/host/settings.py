@@ -284,10 +284,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Give arguments precedence over the environment, that over the file, and all over what a running
         ``arena up`` has written into the folder."""
-        given, variables = init_settings(), env_settings()
-        data = _absolute("data", Path(str(given.get("data") or variables.get("data") or DEFAULT_DATA)))
+        arguments, variables = init_settings(), env_settings()
+        data = _absolute("data", Path(str(arguments.get("data") or variables.get("data") or DEFAULT_DATA)))
         written = _read_config(_config_file(data))
-        left = found_in(data, {*given, *variables, *written})
+        left = found_in(data, {*arguments, *variables, *written})
         sources = (InitSettingsSource(settings_cls, values) for values in (written, left))
         return init_settings, env_settings, *sources
 
@@ -329,8 +329,8 @@ class Settings(BaseSettings):
         This is the setting; else the worker token if that is set, since hosts share it; else a random secret
         in the data folder, which is generated if there is none.
         """
-        given = self.webhook_key or self.worker_token
-        return given.get_secret_value() if given else self._generated("webhook-key", "key of webhooks")
+        key = self.webhook_key or self.worker_token
+        return key.get_secret_value() if key else self._generated("webhook-key", "key of webhooks")
 
     def _generated(self, name: str, what: str, start: str = "") -> str:
         """Return a secret that is generated once and kept in a private file. Raise SettingsError."""
@@ -457,12 +457,12 @@ class Settings(BaseSettings):
 
     def _texts(self) -> dict[str, str]:
         values = {name: getattr(self, name) for name in type(self).model_fields}
-        given = {name: getattr(self, name) for name in SECRETS}
+        secrets = {name: getattr(self, name) for name in SECRETS}
         return {name: "" if value is None else str(value) for name, value in values.items()} | {
             "referees": ",".join(self.referees),
             "referee_ids": ",".join(self.referee_ids),
             "web_proxies": ",".join(self.web_proxies),
-            **{name: value.get_secret_value() if value else "" for name, value in given.items()},
+            **{name: value.get_secret_value() if value else "" for name, value in secrets.items()},
         }
 
 
@@ -536,22 +536,22 @@ def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
 
     Raise SettingsError, which names the settings that are wrong, or the variables that they come from.
     """
-    given = overrides or {}
+    values = overrides or {}
     try:
-        return Settings(**given)  # type: ignore[arg-type]
+        return Settings(**values)  # type: ignore[arg-type]
     except ValidationError as error:
         # What depends on a wrong setting is wrong for the same reason, and is not reported again.
         by_reason = {problem.reason: problem for problem in reversed([*map(_problem, error.errors())])}
-        problems = [each._replace(field=_origin(each.field, given)) for each in reversed(by_reason.values())]
+        problems = [each._replace(field=_origin(each.field, values)) for each in reversed(by_reason.values())]
         raise SettingsError.of(problems) from None
     except OSError as error:
         raise SettingsError(CONFIG, f"cannot read {error.filename}: {error.strerror}") from None
 
 
-def _origin(name: str, given: Mapping[str, object]) -> str:
+def _origin(name: str, values: Mapping[str, object]) -> str:
     """Return the variable that a setting comes from, else its name."""
     variable = f"{PREFIX}{name.upper()}"
-    return variable if variable in os.environ and name not in given else name
+    return variable if variable in os.environ and name not in values else name
 
 
 def _problem(error: "ErrorDetails") -> Problem:

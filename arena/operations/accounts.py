@@ -105,8 +105,8 @@ def invite(
 @operation("GET", "/invitations", KeyScope.READ, tag="accounts")
 def list_invitations(context: Context) -> invitations.Invitations:
     """List the invitations that can still be used: to your owners, or for an operator all."""
-    found = invitations.list_invitations(context.storage, context.actor, context.now)
-    return invitations.Invitations(found)
+    open_invitations = invitations.list_invitations(context.storage, context.actor, context.now)
+    return invitations.Invitations(open_invitations)
 
 
 @operation("DELETE", "/invitations/{number}", KeyScope.ACCOUNT, tag="accounts")
@@ -128,9 +128,9 @@ def list_accounts(
     """List accounts by name."""
     question = ("accounts", name)
     after = "" if cursor is None else read_cursor(question, cursor, str)[0]
-    found = accounts.list_accounts(context.storage, context.actor, limit + 1, after, name)
-    more = make_cursor(question, (found[limit - 1].account,)) if len(found) > limit else None
-    return accounts.Accounts(found[:limit], more)
+    lines = accounts.list_accounts(context.storage, context.actor, limit + 1, after, name)
+    more = make_cursor(question, (lines[limit - 1].account,)) if len(lines) > limit else None
+    return accounts.Accounts(lines[:limit], more)
 
 
 @operation("GET", ACCOUNT, KeyScope.OPERATE, tag="accounts")

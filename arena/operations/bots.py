@@ -153,8 +153,8 @@ def show_history(
     cursor: Cursor = None,
 ) -> histories.HistoryPage:
     """Return how a bot's Elo changed by matches and its strength by fits, the latest change first."""
-    asked = histories.HistoryQuery(bot, ruleset, table_size, kind)
-    return histories.history(context.storage, asked, limit, cursor)
+    query = histories.HistoryQuery(bot, ruleset, table_size, kind)
+    return histories.history(context.storage, query, limit, cursor)
 
 
 @operation("GET", f"{BOT}/versus", tag="bots")
@@ -214,8 +214,8 @@ def show_own_deals(
 @operation("GET", CHECK, KeyScope.READ, tag="bots")
 def show_check(context: Context, bot: VersionName) -> CheckReport:
     """Return the result of the latest check of a version of yours, as it was reported."""
-    found: Any = checks.latest_check(context.storage, context.actor, bot)
-    return CheckReport.model_validate(found)
+    check: Any = checks.latest_check(context.storage, context.actor, bot)
+    return CheckReport.model_validate(check)
 
 
 @operation("PUT", CHECK, KeyScope.BOTS, tag="bots", body="report")
@@ -243,5 +243,5 @@ def list_faults(
     cursor: Cursor = None,
 ) -> faults.FaultsPage:
     """List bot versions with faults, those with the most first, in rated and unrated matches."""
-    asked = faults.FaultQuery(owner, ruleset, table_size, kind)
-    return faults.faults_by_bot(context.storage, asked, limit, cursor)
+    query = faults.FaultQuery(owner, ruleset, table_size, kind)
+    return faults.faults_by_bot(context.storage, query, limit, cursor)

@@ -15,7 +15,7 @@ Details = Mapping[str, Any]
 """An error that pydantic found."""
 
 
-def require_valid(operation: Operation[..., Any], given: Mapping[str, object]) -> None:
+def require_valid(operation: Operation[..., Any], values: Mapping[str, object]) -> None:
     """Raise SpecError for parameters that are not within their limits.
 
     The limit of a page is not checked, since it is one of what is sent.
@@ -23,29 +23,29 @@ def require_valid(operation: Operation[..., Any], given: Mapping[str, object]) -
     wrong: list[Problem] = []
     for name, parameter in operation.parameters.items():
         paged = bool(operation.lines) and name == "limit"
-        if not paged and get_origin(parameter.kind) is Annotated and given[name] != parameter.default:
-            _checked(parameter, given[name], wrong)
+        if not paged and get_origin(parameter.kind) is Annotated and values[name] != parameter.default:
+            _checked(parameter, values[name], wrong)
     if wrong:
         raise SpecError.of(wrong)
 
 
 def read_texts(
-    operation: Operation[..., Any], texts: Mapping[str, Sequence[str]], known: Mapping[str, object]
+    operation: Operation[..., Any], texts: Mapping[str, Sequence[str]], fixed: Mapping[str, object]
 ) -> dict[str, Any]:
     """Return the parameters of an operation that are given as texts, as forms have them.
 
-    Those in ``known`` are left out. A list is given as several texts, with an item in each line; an object,
+    Those in ``fixed`` are left out. A list is given as several texts, with an item in each line; an object,
     as JSON. Raise SpecError, which names every parameter that is missing or wrong.
     """
     values: dict[str, Any] = {}
     wrong: list[Problem] = []
     for name, parameter in operation.parameters.items():
-        if name in known:
+        if name in fixed:
             continue
         if name in texts:
             kind = schema_of(parameter.kind).get("type")
-            given = _lines(texts[name]) if kind == "array" else texts[name][-1]
-            values[name] = _checked(parameter, given, wrong, is_json=kind == "object")
+            value = _lines(texts[name]) if kind == "array" else texts[name][-1]
+            values[name] = _checked(parameter, value, wrong, is_json=kind == "object")
         elif parameter.required:
             wrong.append(Problem(name, "is missing"))
     if wrong:
@@ -88,8 +88,8 @@ def reason(error: Details, schema: Node) -> str:
     if kind == "json_invalid":
         return f"is not JSON: {limits['error']}"
     if kind == "extra_forbidden":
-        known = list(node_at(schema, error["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
-        return f"is not a field{suggestion(str(error['loc'][-1]), known)}"
+        fields = list(node_at(schema, error["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
+        return f"is not a field{suggestion(str(error['loc'][-1]), fields)}"
     if kind == "string_too_long":
         return f"must have at most {limits['max_length']} characters, not {len(error['input'])}"
     if kind == "string_too_short":

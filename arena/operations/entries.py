@@ -76,7 +76,9 @@ def enter_bot(context: Context, tournament: Name, bot: Bot) -> Entered:
     if first == 1:
         return Entered(tournament, bot, "entered", first)
     lines = [
-        one for one in roster(storage, tournament, now, ask) if bot in (one.bot, one.bot.partition("@")[0])
+        line
+        for line in roster(storage, tournament, now, ask)
+        if bot in (line.bot, line.bot.partition("@")[0])
     ]
     return Entered(tournament, bot, "entered", first, absence(lines, ask))
 

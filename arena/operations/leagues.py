@@ -114,11 +114,11 @@ def preview_league(context: Context, league: Name, fields: Fields) -> Changes:
     return Changes(league, False, applying.compare(context.storage, context.actor, _spec(league, fields)))
 
 
-def _spec(league: str, given: dict[str, Any]) -> LeagueSpec:
+def _spec(league: str, fields: dict[str, Any]) -> LeagueSpec:
     """Return the league that is sent to an address. Raise SpecError."""
-    if given.get("name", league) != league:
+    if fields.get("name", league) != league:
         raise SpecError("name", f"is not that of the address, {league}")
-    return make_league({**given, "name": league})
+    return make_league({**fields, "name": league})
 
 
 @operation(*("POST", f"{LEAGUE}/members", KeyScope.BOTS), tag="leagues", status=201, made=f"{LEAGUE}/entries")

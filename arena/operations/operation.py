@@ -152,8 +152,11 @@ class Operation(Generic[P, T]):
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
         """Its parameters by name, in order, without the context."""
-        _, *given = inspect.signature(self.function).parameters.values()
-        return {one.name: _parameter(one.name, self._hints[one.name], one.default) for one in given}
+        _, *own = inspect.signature(self.function).parameters.values()
+        return {
+            parameter.name: _parameter(parameter.name, self._hints[parameter.name], parameter.default)
+            for parameter in own
+        }
 
     @property
     def has_body(self) -> bool:

@@ -39,10 +39,10 @@ class SchemaOf:
         return schema
 
 
-def in_utc(given: datetime) -> datetime:
+def in_utc(moment: datetime) -> datetime:
     """Return a time in UTC, as databases compare times; one without a zone is taken as UTC."""
     try:
-        return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("no such time") from None
 

@@ -97,9 +97,9 @@ def tournament_crosstable(
     question = ("crosstable", tournament)
     place = read_place(question, cursor)
     board = context.standings(overview.status(context.storage, tournament))
-    found = scoreboard.crosstable(context.storage, tournament, limit, place, board)
-    following = next_place(question, place + limit, found.entrants)
-    return scoreboard.Crossed(tournament, found, following)
+    crossed = scoreboard.crosstable(context.storage, tournament, limit, place, board)
+    following = next_place(question, place + limit, crossed.entrants)
+    return scoreboard.Crossed(tournament, crossed, following)
 
 
 @operation("GET", f"{TOURNAMENT}/soft-play", KeyScope.TOURNAMENTS, tag="tournaments", lines="pairs")
@@ -255,9 +255,9 @@ def correct_standings(
 
     Matches and ratings stay as they were. The arena signs the entry.
     """
-    wanted = corrections.NewCorrection(bot, correction, reason, round, table, points)
+    new = corrections.NewCorrection(bot, correction, reason, round, table, points)
     key = arena_key(context.settings)
-    return corrections.correct(context.storage, context.actor, tournament, wanted, context.now, key)
+    return corrections.correct(context.storage, context.actor, tournament, new, context.now, key)
 
 
 @operation("POST", f"{TOURNAMENT}/corrections/preview", KeyScope.TOURNAMENTS, tag="tournaments")
@@ -272,8 +272,8 @@ def preview_correction(
     points: Points = None,
 ) -> scoreboard.Scoreboard:
     """Return the standings as they would be after a correction, which is not made."""
-    wanted = corrections.NewCorrection(bot, correction, reason, round, table, points)
-    made = corrections.would_correct(context.storage, context.actor, tournament, wanted, context.now)
+    new = corrections.NewCorrection(bot, correction, reason, round, table, points)
+    made = corrections.would_correct(context.storage, context.actor, tournament, new, context.now)
     return scoreboard.scoreboard(context.storage, tournament, (made,))
 
 

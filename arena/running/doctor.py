@@ -223,18 +223,18 @@ def _lock(settings: Settings) -> Finding:
 
 def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
     url = make_url(settings.database_url)
-    shown = settings.shown()["database_url"]
+    address = settings.shown()["database_url"]
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        return [warn("database", f"{shown} does not exist yet", MIGRATE)]
+        return [warn("database", f"{address} does not exist yet", MIGRATE)]
     with Storage(settings.database_url) as storage:
         begun = time.monotonic()
         with storage.connect() as connection:
             problem = find_problem(connection)
-        answers = f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms"
+        answers = f"{address} answers in {(time.monotonic() - begun) * 1000:.0f} ms"
         if settings.embedded_database:
             damage = damage_of(storage)
             if damage:
-                return [fail("database", f"{shown} is damaged: {damage}", "restore a backup")]
+                return [fail("database", f"{address} is damaged: {damage}", "restore a backup")]
             if damage is None:
                 answers += f"; no damage in what was read of it in {READ_SECONDS:g} s"
         findings = [ok("database", answers)]
@@ -323,30 +323,30 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
 
 
 def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
-    shown = settings.shown()["broker_url"]
+    address = settings.shown()["broker_url"]
     if settings.broker_folder is not None:
-        return _folder_queue(settings.broker_folder, shown, settings, clock())
+        return _folder_queue(settings.broker_folder, address, settings, clock())
     limit = CHECK_SECONDS / 2
     try:
         made = Connection(settings.broker_url, connect_timeout=limit)  # type: ignore[no-untyped-call]
         with made as connection:
             connection.ensure_connection(max_retries=1, interval_start=0, timeout=limit)
     except ImportError as error:
-        return [fail("broker", f"{shown} needs the Python package {error.name}", "install it here")]
+        return [fail("broker", f"{address} needs the Python package {error.name}", "install it here")]
     except Exception as error:  # each transport has errors of its own
-        return [fail("broker", f"{shown}: {reason(error)}", advice_on("broker", str(error)))]
-    return [ok("broker", f"{shown} answers")]
+        return [fail("broker", f"{address}: {reason(error)}", advice_on("broker", str(error)))]
+    return [ok("broker", f"{address} answers")]
 
 
-def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -> list[Finding]:
+def _folder_queue(folder: Path, address: str, settings: Settings, now: datetime) -> list[Finding]:
     try:
         waiting = sorted(name for name in os.listdir(folder / "queue") if name.endswith(".msg"))
     except FileNotFoundError:
-        return [warn("broker", f"{shown} does not exist yet", "the first process creates it")]
+        return [warn("broker", f"{address} does not exist yet", "the first process creates it")]
     except OSError as error:
         advice = "let the arena's user read and write there, or name another place"
         return [fail("broker", f"cannot read {error.filename}: {error.strerror}", advice)]
-    finding = ok("broker", f"{shown} can be read")
+    finding = ok("broker", f"{address} can be read")
     if not waiting:
         return [finding, ok("queue", "no message waits")]
     stamp = waiting[0].partition("_")[0]

@@ -136,8 +136,8 @@ def _engine(url: str) -> Engine:
         parts = make_url(url)
         if parts.get_backend_name() != "sqlite":
             patience = POSTGRES if parts.get_backend_name() == "postgresql" else {}
-            given = {name: value for name, value in patience.items() if name not in parts.query}
-            engine = create_engine(url, pool_pre_ping=True, connect_args=given)
+            options = {name: value for name, value in patience.items() if name not in parts.query}
+            engine = create_engine(url, pool_pre_ping=True, connect_args=options)
             if parts.get_backend_name() == "postgresql":
                 event.listen(engine, "first_connect", _refuse_shared_connections)
                 event.listen(engine, "connect", _set_up_postgres)

@@ -149,8 +149,8 @@ def _adding(
             more[column.name] = case((column > new, column), else_=new)
     stored = inspect(table).local_table.columns
     for name, decides in latest:
-        kept = stored[decides] > insert.excluded[decides]
-        more[name] = case((kept, stored[name]), else_=insert.excluded[name])
+        later = stored[decides] > insert.excluded[decides]
+        more[name] = case((later, stored[name]), else_=insert.excluded[name])
     return insert.on_conflict_do_update(index_elements=keys, set_=more)
 
 
@@ -208,8 +208,8 @@ def _in_array(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(_Among, "sqlite")
 def _in_json(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
     column, ids = element.clauses
-    given = func.json_each(ids).table_valued("value")
-    return compiler.process(column.in_(select(given.c.value)), **options)
+    rows = func.json_each(ids).table_valued("value")
+    return compiler.process(column.in_(select(rows.c.value)), **options)
 
 
 def open_storage(settings: Settings) -> Storage:

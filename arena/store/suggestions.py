@@ -30,15 +30,15 @@ HINTED = 5
 
 def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError:
     """Return the error that no ``thing`` has this name; ``column`` holds their names."""
-    known = _latest(tx, column)
-    hint = suggestion(name, known) or _containing(name, known)
-    listed = f"; all are in: arena {thing} list" if thing in LISTED and known else ""
+    names = _latest(tx, column)
+    hint = suggestion(name, names) or _containing(name, names)
+    listed = f"; all are in: arena {thing} list" if thing in LISTED and names else ""
     return UnknownError(f"no {thing} {_quoted(name)}{hint or listed}")
 
 
-def _containing(name: str, known: Sequence[str]) -> str:
+def _containing(name: str, names: Sequence[str]) -> str:
     """Return "; did you mean …?" for the latest name that contains this one, or an empty string."""
-    longer = next((known_name for known_name in known if len(name) >= SHORTEST and name in known_name), None)
+    longer = next((known_name for known_name in names if len(name) >= SHORTEST and name in known_name), None)
     return f"; did you mean {longer!r}?" if longer else ""
 
 

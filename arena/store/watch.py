@@ -130,8 +130,8 @@ def commit() -> str:
     installed = metadata.distribution(DISTRIBUTION)
     place = json.loads(installed.read_text("direct_url.json") or "{}")
     folder = Path(__file__).parents[2]
-    if found := place.get("vcs_info", {}).get("commit_id"):
-        return str(found)[:12]
+    if revision := place.get("vcs_info", {}).get("commit_id"):
+        return str(revision)[:12]
     if (file := folder / "arena" / "commit.txt").is_file():  # hatch_build.py writes it into wheels
         return file.read_text("utf-8").strip()
     if not (folder / ".git").exists():
@@ -145,5 +145,5 @@ def commit() -> str:
 
 def own_version() -> str:
     """Return version, commit and build of this process in one text."""
-    known = [metadata.version(DISTRIBUTION), commit(), build()]
-    return ", ".join(part for part in known if part)
+    parts = [metadata.version(DISTRIBUTION), commit(), build()]
+    return ", ".join(part for part in parts if part)

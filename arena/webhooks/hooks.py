@@ -266,9 +266,9 @@ def list_deliveries(
         if cursor is not None:
             [before] = read_cursor(name, cursor, int)
             rows = rows.where(WebhookDelivery.id < before)
-        found = tx.exec(rows.order_by(col(WebhookDelivery.id).desc()).limit(limit + 1)).all()
-        more = make_cursor(name, (found[limit - 1].id,)) if len(found) > limit else None
-        return DeliveryPage(name, [_info(row) for row in found[:limit]], more)
+        deliveries = tx.exec(rows.order_by(col(WebhookDelivery.id).desc()).limit(limit + 1)).all()
+        more = make_cursor(name, (deliveries[limit - 1].id,)) if len(deliveries) > limit else None
+        return DeliveryPage(name, [_info(row) for row in deliveries[:limit]], more)
 
 
 def _whose(actor: Actor) -> str:
@@ -278,10 +278,10 @@ def _whose(actor: Actor) -> str:
 
 def _find(tx: Transaction, actor: Actor, name: str) -> Webhook:
     mine = (Webhook.account == _whose(actor), Webhook.name == name)
-    found = tx.exec(select(Webhook).where(*mine)).first()
-    if found is None:
+    webhook = tx.exec(select(Webhook).where(*mine)).first()
+    if webhook is None:
         raise UnknownError(f"no webhook {name!r}")
-    return found
+    return webhook
 
 
 def _info(row: WebhookDelivery) -> DeliveryInfo:

@@ -93,10 +93,10 @@ def post(
 def _resolve(host: str, port: int, *, private: bool) -> tuple[str, int]:
     """Return the first address of a host to which a message may go. Raise NotSent."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise NotSent("the host has no address") from None
-    addresses = [str(one[4][0]).partition("%")[0] for one in found]
+    addresses = [str(answer[4][0]).partition("%")[0] for answer in answers]
     for address in addresses:
         if private or is_public(ip_address(address)):
             return address, port

@@ -85,8 +85,8 @@ def deliver_due(
     with ThreadPoolExecutor(THREADS, "webhooks") as pool:
         while True:
             busy = Counter(under_way.values())
-            for one in [] if stopping() else _take(storage, settings, clock(), busy):
-                under_way[pool.submit(_deliver, storage, settings, one, clock, send)] = one.account
+            for message in [] if stopping() else _take(storage, settings, clock(), busy):
+                under_way[pool.submit(_deliver, storage, settings, message, clock, send)] = message.account
                 count += 1
             if not under_way:
                 return count
@@ -123,8 +123,10 @@ def _take(storage: Storage, settings: Settings, now: datetime, busy: Counter[str
             values = {"attempts": attempt, "next_at": now + TAKEN}
             if changed(tx, update(WebhookDelivery).where(*mine).values(values)):
                 sealed, body = hook.sealed_secret, row.body.encode()
-                one = _Taken(row.id, attempt, hook.account, row.message, body, hook.name, hook.url, sealed)
-                taken.append(one)
+                message = _Taken(
+                    row.id, attempt, hook.account, row.message, body, hook.name, hook.url, sealed
+                )
+                taken.append(message)
     return taken
 
 
@@ -143,21 +145,21 @@ def _due(is_due: ColumnElement[bool]) -> Select[Any]:
 
 
 def _deliver(
-    storage: Storage, settings: Settings, one: _Taken, clock: Callable[[], datetime], send: Post
+    storage: Storage, settings: Settings, message: _Taken, clock: Callable[[], datetime], send: Post
 ) -> None:
     """Send a message, and note the outcome."""
     status, problem, timestamp = None, None, int(clock().timestamp())
     try:
-        secret, sealed = open_secret(settings, one.sealed_secret)
-        if sealed != one.sealed_secret:
-            _seal_anew(storage, one.sealed_secret, sealed)
+        secret, sealed = open_secret(settings, message.sealed_secret)
+        if sealed != message.sealed_secret:
+            _seal_anew(storage, message.sealed_secret, sealed)
         headers = {
             "Content-Type": "application/json",
-            "webhook-id": one.message,
+            "webhook-id": message.message,
             "webhook-timestamp": str(timestamp),
-            "webhook-signature": sign(secret, one.message, timestamp, one.body),
+            "webhook-signature": sign(secret, message.message, timestamp, message.body),
         }
-        status = send(one.url, one.body, headers, private=settings.webhook_addresses == "any")
+        status = send(message.url, message.body, headers, private=settings.webhook_addresses == "any")
         if not 200 <= status < 300:
             problem = f"answered with {status}"
     except NotSent as error:
@@ -165,8 +167,8 @@ def _deliver(
     except Unsealable:
         problem = "its secret cannot be read: ARENA_WEBHOOK_KEY has another value here; give it a new secret"
     if problem is not None:
-        log.warning("webhook %s: attempt %d: %s", one.name, one.attempt, problem)
-    _note(storage, settings, one, clock(), status, problem)
+        log.warning("webhook %s: attempt %d: %s", message.name, message.attempt, problem)
+    _note(storage, settings, message, clock(), status, problem)
 
 
 def _seal_anew(storage: Storage, before: str, sealed: str) -> None:
@@ -177,17 +179,22 @@ def _seal_anew(storage: Storage, before: str, sealed: str) -> None:
 
 
 def _note(
-    storage: Storage, settings: Settings, one: _Taken, now: datetime, status: int | None, problem: str | None
+    storage: Storage,
+    settings: Settings,
+    message: _Taken,
+    now: datetime,
+    status: int | None,
+    problem: str | None,
 ) -> None:
     values: dict[str, object] = {"status": status, "problem": problem}
     if problem is None:
         values |= {"state": DeliveryState.DELIVERED, "ended_at": now}
-    elif one.attempt >= TRIES:
+    elif message.attempt >= TRIES:
         values |= {"state": DeliveryState.FAILED, "ended_at": now}
     else:
-        values |= {"next_at": now + delay(settings.webhook_seconds, one.attempt)}
+        values |= {"next_at": now + delay(settings.webhook_seconds, message.attempt)}
     # This says nothing about another attempt, which may have begun in the meantime.
-    mine = (col(WebhookDelivery.id) == one.id, col(WebhookDelivery.attempts) == one.attempt)
+    mine = (col(WebhookDelivery.id) == message.id, col(WebhookDelivery.attempts) == message.attempt)
     with storage.write() as tx:
         changed(tx, update(WebhookDelivery).where(*mine).values(values))
 
