@@ -67,7 +67,7 @@ def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int
 
 
 def _match_and_number(tx: Transaction, session: str) -> tuple[Match, int] | None:
-    """Return the match and the number of a session; None if there is none of this name."""
+    """Return the match and the number of a session; None if not found."""
     name, *numbers = session.split("/")
     if len(numbers) != 3 or not all(map(is_number, numbers)):
         return None
@@ -193,7 +193,7 @@ class DatabaseJournal:
         try:
             return readable_versions(self._storage, bot, token, organiser=organiser)
         except UnknownError:  # it may name other bots, which strangers should not see
-            raise LogClosed(f"no bot {bot!r}; it has to be registered first") from None
+            raise LogClosed(f"no bot {bot!r}; register it first") from None
         except SpecError as error:
             raise LogClosed(str(error)) from None
 
@@ -320,7 +320,7 @@ def kinds_of(name: str) -> tuple[EntryKind, ...]:
     """Return the kinds of entries for which a word stands. Raise SpecError."""
     kinds = kinds_asked(name)
     if kinds is None:
-        raise SpecError("kind", f"{name!r} is none of {', '.join(ASKED)}")
+        raise SpecError("kind", f"{name!r} is not one of {', '.join(ASKED)}")
     return kinds
 
 

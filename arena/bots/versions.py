@@ -112,7 +112,7 @@ def add_bot(
     """Register the first version of a new bot. Raise SpecError, NotAllowed, TakenError if there is one."""
     with storage.read() as tx:
         if _versions_of(tx, [bot]):
-            raise TakenError(f"there already is a bot {bot}")
+            raise TakenError(f"bot {bot} already exists")
     return register_version(storage, actor, bot, now, language)
 
 

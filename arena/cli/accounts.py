@@ -162,7 +162,7 @@ def _password(from_input: bool) -> str:
     if from_input:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise SpecError("password", "nobody can be asked for it here; use --password-stdin")
+        raise SpecError("password", "cannot prompt for it without a terminal; use --password-stdin")
     first = getpass.getpass("password: ")
     if getpass.getpass("again: ") != first:
         raise SpecError("password", "the passwords do not match")

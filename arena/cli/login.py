@@ -49,7 +49,7 @@ def login(
     asked for or read instead, and a new key is created, which expires and which `arena logout` revokes.
     """
     if (sign_up or invitation) and not account:
-        raise typer.BadParameter("say which account", param_hint="'--account'")
+        raise typer.BadParameter("an account is required", param_hint="'--account'")
     if account and key_file:
         raise typer.BadParameter("a key or an account, not both", param_hint="'--account'")
     address = _address(ctx, url)

@@ -97,7 +97,7 @@ def place_of(settings: Settings, address: str | None) -> int:
     if (address or settings.listen) in referees:
         return referees.index(address or settings.listen)
     if address is not None:
-        raise SettingsError("referees", f"--address {address} is none of {', '.join(referees)}")
+        raise SettingsError("referees", f"--address {address} is not one of {', '.join(referees)}")
     raise SettingsError(
-        "referees", f"{settings.listen} is none of {', '.join(referees)}; say which it is with --address"
+        "referees", f"{settings.listen} is not one of {', '.join(referees)}; select one with --address"
     )

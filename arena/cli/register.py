@@ -51,9 +51,7 @@ def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequenc
     if taken:
         problems = [Problem("tokens", f"{file} is there already") for file in taken[:NAMED]]
         count = f"all {len(bots)}" if len(taken) == len(bots) else f"{len(taken)} of {len(bots)}"
-        text = (
-            f"{count} files are there already: were these bots registered before? If not, name another folder"
-        )
+        text = f"{count} files already exist: were these bots registered before? If not, name another folder"
         raise SpecError.of([*problems, Problem("tokens", text)])
     written: list[Path] = []
     made = [path for path in (folder, *folder.parents) if not path.exists()]

@@ -268,7 +268,7 @@ def start(status: Changed) -> None:
 @command_of(tournaments.pause_tournament)
 def pause(status: Changed) -> None:
     """Pause a running tournament: open sessions finish, and no others start."""
-    _tell(status, False, f"go on with: arena tournament resume {status.tournament}")
+    _tell(status, False, f"resume with: arena tournament resume {status.tournament}")
 
 
 @app.command()
@@ -315,7 +315,7 @@ def watch(
             _require_started(arena.call(tournaments.show_tournament, name))
             status = follow_there(arena, name, console(), as_json=as_json)
     if not status.ended:
-        raise StateError(f"{name} has failed: {status.problem}; go on with: arena tournament start {name}")
+        raise StateError(f"{name} has failed: {status.problem}; resume with: arena tournament start {name}")
     if not as_json:
         say(f"{name} is {status.state.value}; see: arena tournament standings {name}")
 

@@ -27,7 +27,7 @@ def address_of(url: str) -> str:
         parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise SpecError("server", f"{url!r} is no URL: {error}") from None
+        raise SpecError("server", f"{url!r} is not a valid URL: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise SpecError("server", f"{url!r} is not a URL like https://arena.example.org")
     if parts.username is not None or parts.query or parts.fragment:

@@ -455,7 +455,9 @@ def kind_of(given: object) -> type[Part] | None:
     for kind in PARTS:
         if given.get("part") == kind.PART:
             return kind
-    raise PartError(f"part: {_shown(given.get('part'))} is none of {', '.join(kind.PART for kind in PARTS)}")
+    raise PartError(
+        f"part: {_shown(given.get('part'))} is not one of {', '.join(kind.PART for kind in PARTS)}"
+    )
 
 
 def read_part(kind: type[P], text: bytes) -> P:

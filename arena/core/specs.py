@@ -226,7 +226,7 @@ def read_ruleset(given: object, folder: Path | None) -> object:
     try:
         file = folder / Path(given).expanduser()
     except RuntimeError:
-        raise ValueError(f"{given}: there is no such home folder") from None
+        raise ValueError(f"{given}: home folder not found") from None
     return load_ruleset_file(file).to_object()
 
 

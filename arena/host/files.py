@@ -92,7 +92,7 @@ def written_path(path: Path) -> Path:
 def require_free(path: Path) -> None:
     """Raise StateError if the file exists."""
     if path.is_file():
-        raise StateError(f"{path} is there already; give another name, or replace it with --force")
+        raise StateError(f"{path} already exists; give another name, or replace it with --force")
 
 
 @contextmanager

@@ -505,7 +505,7 @@ def _absolute(name: str, path: Path) -> Path:
     try:
         absolute = os.path.abspath(path.expanduser())
     except RuntimeError:
-        raise SettingsError(name, f"{path}: there is no such home folder") from None
+        raise SettingsError(name, f"{path}: home folder not found") from None
     if wrong := _control_in(absolute):
         raise SettingsError(name, wrong)
     try:
@@ -520,7 +520,7 @@ def _absolute(name: str, path: Path) -> Path:
 def _config_file(data: Path) -> Path:
     named = os.environ.get(CONFIG)
     if named and not Path(named).is_file():
-        raise SettingsError(CONFIG, f"no file {named}")
+        raise SettingsError(CONFIG, f"{named} does not exist")
     return Path(named) if named else data / "arena.toml"
 
 

@@ -104,7 +104,7 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
                 record(tx, actor, "league.apply", spec.name, now, fields=fields)
             return made
     except IntegrityError:
-        raise TakenError(f"{spec.name}: somebody else applied it at the same time; try again") from None
+        raise TakenError(f"{spec.name}: applied by another request at the same time; try again") from None
 
 
 def _becomes_rated(league: League, spec: LeagueSpec) -> bool:

@@ -75,7 +75,7 @@ def create_account(
             record(tx, actor, "account.create", name, now, role=role)
             return info_of(tx, account)
     except IntegrityError:
-        raise TakenError(f"there already is an account {name}") from None
+        raise TakenError(f"account {name} already exists") from None
 
 
 def sign_up(
@@ -107,15 +107,15 @@ def sign_up(
             record(tx, _actor(account, info), "account.create", name, now, role=account.role)
             return info
     except IntegrityError:
-        raise TakenError(f"there already is an account {name}") from None
+        raise TakenError(f"account {name} already exists") from None
 
 
 def _check_not_taken(tx: Transaction, name: str) -> None:
     """Raise TakenError if an account or an owner has this name."""
     if tx.exec(select(Account.id).where(Account.name == name)).first() is not None:
-        raise TakenError(f"there already is an account {name}")
+        raise TakenError(f"account {name} already exists")
     if tx.exec(select(Owner.id).where(Owner.name == name)).first() is not None:
-        raise TakenError(f"there already is an owner {name}, and its bots are somebody's")
+        raise TakenError(f"owner {name} already exists, and has bots")
 
 
 def _check_free_name(name: str) -> None:

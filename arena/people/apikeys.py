@@ -76,7 +76,7 @@ def create_key(
         raise StateError("a key belongs to an account: sign in with one")
     check_name("name", name)
     if wrong := [scope for scope in scopes if scope not in list(KeyScope)]:
-        raise SpecError("scopes", f"{wrong[0]!r} is none of {', '.join(KeyScope)}")
+        raise SpecError("scopes", f"{wrong[0]!r} is not one of {', '.join(KeyScope)}")
     if not scopes:
         raise SpecError("scopes", f"give at least one of {', '.join(KeyScope)}")
     if more := [scope for scope in scopes if scope not in actor.scopes]:
@@ -96,7 +96,7 @@ def create_key(
             tx.add(row)
             record(tx, actor, "key.create", f"{actor.account}/{name}", now, scopes=list(chosen))
     except IntegrityError:
-        raise TakenError(f"there already is a key {name}; names of keys are never used again") from None
+        raise TakenError(f"key {name} already exists; names of keys cannot be reused") from None
     return MadeKey(name, chosen, key, row.expires_at)
 
 

@@ -41,7 +41,7 @@ def create_owner(storage: Storage, actor: Actor, name: str, now: datetime) -> Ow
         with storage.write() as tx:
             hold_row(tx, Account, actor.account_id)
             if tx.exec(mine).one() >= MOST_OWNERS:
-                raise StateError(f"{actor.account} has {MOST_OWNERS} owners already, and can have no more")
+                raise StateError(f"{actor.account} has {MOST_OWNERS} owners already, the limit is reached")
             if tx.exec(select(Account.id).where(Account.name == name)).first() is not None:
                 raise TakenError(f"{name} is the name of an account")
             owner = Owner(name=name, created_at=now)
@@ -50,7 +50,7 @@ def create_owner(storage: Storage, actor: Actor, name: str, now: datetime) -> Ow
             tx.add(Membership(account_id=actor.account_id, owner_id=owner.id, since=now))
             record(tx, actor, "owner.create", name, now)
     except IntegrityError:
-        raise TakenError(f"there already is an owner {name}") from None
+        raise TakenError(f"owner {name} already exists") from None
     return OwnerInfo(name, (actor.account,))
 
 

@@ -185,7 +185,7 @@ def create_token(
     actor.require(Role.OPERATOR, "make tokens")
     check_name("name", name)
     if scope not in list(Scope):
-        raise SpecError("scope", f"{scope!r} is none of {', '.join(Scope)}")
+        raise SpecError("scope", f"{scope!r} is not one of {', '.join(Scope)}")
     _require_reader(actor, Scope(scope))
     token = new_token(scope)
     row = Token(
@@ -200,7 +200,7 @@ def create_token(
             tx.add(row)
             record(tx, actor, "token.create", name, now, scope=scope)
     except IntegrityError:
-        raise TakenError(f"there already is a token {name}") from None
+        raise TakenError(f"token {name} already exists") from None
     return MadeToken(name, Scope(scope), token)
 
 

@@ -157,7 +157,7 @@ def _arena(tx: Transaction, now: datetime) -> Iterator[Metric]:
     )
     unweighed = tx.exec(select(func.count()).select_from(Round).where(UNWEIGHED)).one()
     yield _gauge(
-        "arena_rounds_unweighed", "Rounds that ended and wait for what their cards were worth.", unweighed
+        "arena_rounds_unweighed", "Finished rounds whose card values are not computed yet.", unweighed
     )
 
 

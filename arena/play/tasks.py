@@ -90,12 +90,12 @@ class Tasks:
 
     def advance(self, tournament_id: int) -> None:
         """Advance a tournament."""
-        with _absence_logged(f"tournament {tournament_id} cannot be advanced now"):
+        with _absence_logged(f"cannot advance tournament {tournament_id} now"):
             self._advance_apart(tournament_id)
 
     def advance_all(self) -> None:
         """Start the tournaments that are due, advance all, and end and start the seasons of all leagues."""
-        with _absence_logged("tournaments cannot be advanced now"):
+        with _absence_logged("cannot advance tournaments now"):
             start_due(self._storage, self._storage.now())
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
@@ -115,12 +115,12 @@ class Tasks:
 
     def estimate(self) -> None:
         """Estimate what decisions cost, in a thread of its own."""
-        self._do_apart("estimates", "decisions cannot be estimated now", estimate_due)
+        self._do_apart("estimates", "cannot estimate decisions now", estimate_due)
 
     def weigh(self) -> None:
         """Compute what the cards of finished deals were worth, or again if asked, in threads of their own."""
-        self._do_apart("references", "what cards were worth cannot be computed now", weigh_due)
-        self._do_apart("recheck", "what cards were worth cannot be computed again now", recheck_due)
+        self._do_apart("references", "cannot compute card values now", weigh_due)
+        self._do_apart("recheck", "cannot recompute card values now", recheck_due)
 
     def _do_apart(self, name: str, trouble: str, work: Callable[..., None]) -> None:
         """Do long work, unless it is being done, in a thread of its own: matches need those of the pool."""
@@ -148,7 +148,7 @@ class Tasks:
         except StorageError:
             return  # it is logged
         if claimed is not None:
-            with _absence_logged(f"the tournament of match {match_id} cannot be advanced now"):
+            with _absence_logged(f"cannot advance the tournament of match {match_id} now"):
                 self._advance_apart(claimed.tournament_id, claimed.round_id)
 
     def _advance_apart(self, tournament_id: int, round_id: int | None = None) -> None:
@@ -194,7 +194,7 @@ class Tasks:
         except StorageError:
             raise
         except Exception:
-            log.exception("strengths cannot be fitted")
+            log.exception("cannot fit strengths")
         finally:
             self._fitting.release()
 
@@ -210,7 +210,7 @@ def _absence_logged(what: str) -> Iterator[None]:
 
 def _while_it_fits(task: Callable[..., None], fits: Callable[[], bool]) -> Callable[..., None]:
     def do(*arguments: int) -> None:
-        with _absence_logged("the database's schema is not known now"):
+        with _absence_logged("cannot read the database's schema now"):
             if not fits():
                 return
         task(*arguments)

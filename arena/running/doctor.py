@@ -307,7 +307,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
             "workers compute that when no match waits: see arena rating references, and run more of them",
         )
         if oldest is not None and now - aware(oldest) > PATIENCE
-        else ok("references", "no round has waited long for what its cards were worth"),
+        else ok("references", "no finished round has waited long for its card values"),
     ]
     lines += [
         fail("tournaments", f"{name} cannot be advanced: {why}", "the workers' logs say where it happened")
@@ -362,7 +362,7 @@ def _folder_queue(folder: Path, address: str, settings: Settings, now: datetime)
 def _referee(settings: Settings, address: str) -> list[Finding]:
     name = f"referee {address}"
     if settings.worker_token is None and not (settings.data / "worker-token").is_file():
-        return [warn(name, "there is no worker token yet", "`arena up` creates it")]
+        return [warn(name, "no worker token yet", "`arena up` creates it")]
     try:
         status = referee_status(
             address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2

@@ -49,7 +49,7 @@ def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False)
     """
     versions = _latest(tx, col(BotVersion.name))
     bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))
-    advice = "; it has to be registered first" if wanted else ""
+    advice = "; register it first" if wanted else ""
     hints = [suggestion(name, versions if "@" in name else bots) for name in names[:HINTED]]
     lines = [
         f"no bot {_quoted(name)}{hint or advice}"

@@ -145,7 +145,9 @@ def _match_of(correction: NewCorrection) -> tuple[int, int] | None:
     if correction.round is None or correction.table is None or correction.points is None:
         return None
     if not 0 < abs(correction.points) <= MOST_POINTS:
-        raise SpecError("points", f"must be 1 to {MOST_POINTS}, up or down, not {correction.points}")
+        raise SpecError(
+            "points", f"must be 1 to {MOST_POINTS}, positive or negative, not {correction.points}"
+        )
     return correction.round, correction.table
 
 
@@ -162,11 +164,11 @@ def _require_ended(tournament: Tournament) -> None:
     """Raise StateError unless the results of a tournament can still be decided about."""
     name = tournament.name
     if tournament.state not in ENDED:
-        raise StateError(f"tournament {name} is {tournament.state.value}; it has to end first")
+        raise StateError(f"tournament {name} is {tournament.state.value}; it must end first")
     if tournament.commitment is None:
         raise StateError(f"tournament {name} was never locked: it has no results")
     if tournament.confirmed_at is not None:
-        raise StateError(f"the results of tournament {name} are confirmed: nothing changes them any more")
+        raise StateError(f"the results of tournament {name} are confirmed: they can no longer change")
 
 
 def _require_played(

@@ -89,9 +89,7 @@ def create(
             invite_in(tx, actor, tournament, invited, now)
             return status_of(tx, tournament)
     except IntegrityError:
-        raise TakenError(
-            f"{spec.name}: somebody else created the same at the same moment; try again"
-        ) from None
+        raise TakenError(f"{spec.name}: created by another request at the same moment; try again") from None
 
 
 def agreed_only(
@@ -146,7 +144,7 @@ def check_in(
     Raise the same errors.
     """
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
-        raise TakenError(f"there already is a tournament {spec.name}")
+        raise TakenError(f"tournament {spec.name} already exists")
     return check_terms(spec, lambda: _find_entrants(tx, spec.entrants, now))
 
 
@@ -201,10 +199,11 @@ def require_ready(terms: Tournament | TournamentSpec, size: int, bots: Sequence[
 
 def check_count(size: int, entrants: int) -> None:
     """Raise SpecError if the entrants of a tournament are too few for a table of ``size``."""
-    if more := max(0, size - entrants):
-        number = "1 more is" if more == 1 else f"{more} more are"
-        reason = f"too few: a table takes {size}, and there are {entrants}; {number} needed before the start"
-        raise SpecError("entrants", reason)
+    if entrants < size:
+        more = size - entrants
+        raise SpecError(
+            "entrants", f"a table needs at least {size}, has {entrants}; add {more} before the start"
+        )
 
 
 def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:

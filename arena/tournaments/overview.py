@@ -114,13 +114,13 @@ class TournamentStatus:
 
 
 def status(storage: Storage, name: str) -> TournamentStatus:
-    """Return the status of a tournament. Raise UnknownError if there is none of this name."""
+    """Return the status of a tournament. Raise UnknownError."""
     with storage.read() as tx:
         return status_of(tx, find_tournament(tx, name))
 
 
 def terms(storage: Storage, name: str) -> TournamentFields:
-    """Return the terms of a tournament. Raise UnknownError if there is none of this name."""
+    """Return the terms of a tournament. Raise UnknownError."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         return TournamentFields.model_validate(

@@ -299,7 +299,7 @@ def absence(lines: Sequence[RosterLine], ask: Ask) -> list[str]:
         why = silence(ask((), None))
         reason = f": {why}" if why else ""
         return [
-            f"no referee says which bots are connected{reason}; is `arena up` or `arena referee` running?"
+            f"no referee reports which bots are connected{reason}; is `arena up` or `arena referee` running?"
         ]
     absent = [f"{line.bot} {line.problem}" for line in playing if line.problem is not None]
     more = len(absent) - MOST_NAMED

@@ -134,7 +134,7 @@ def _seated(
     ids = [mine.id, *(version.id for version in house)]
     answers = ask(ids, rules.to_object())
     if why := silence(answers):
-        raise StateError(f"nobody says whether {mine.name} is connected: {why}")
+        raise StateError(f"cannot determine whether {mine.name} is connected: {why}")
     here, lacks = find_connected(ids, answers), find_unable(ids, answers)
     if not here.get(mine.id):
         raise StateError(f"{mine.name} is not connected to a referee")

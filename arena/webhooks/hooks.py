@@ -155,7 +155,7 @@ def add_webhook(
     check_name("name", name)
     check_url(url, private=settings.webhook_addresses == "any")
     if wrong := [event for event in events if event not in EVENTS]:
-        raise SpecError("events", f"{wrong[0]!r} is none of {', '.join(EVENTS)}")
+        raise SpecError("events", f"{wrong[0]!r} is not one of {', '.join(EVENTS)}")
     chosen = [event for event in EVENTS if event in (events or EVENTS)]
     secret = draw_secret()
     row = Webhook(
@@ -176,7 +176,7 @@ def add_webhook(
             tx.flush()
             record(tx, actor, "webhook.add", name, now, events=chosen)
     except IntegrityError:
-        raise TakenError(f"there already is a webhook {name}") from None
+        raise TakenError(f"webhook {name} already exists") from None
     return MadeWebhook(name, url, chosen, secret)
 
 

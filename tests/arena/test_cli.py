@@ -170,10 +170,10 @@ def test_referee_on_all_interfaces_needs_to_know_what_bots_can_reach(arena: Aren
 def test_referee_that_is_none_of_several_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_REFEREES", "a.example:8710,b.example:8710")
     assert_one_line(
-        arena("referee"), 1, "referees", "127.0.0.1:8710 is none of a.example:8710, ", "--address"
+        arena("referee"), 1, "referees", "127.0.0.1:8710 is not one of a.example:8710, ", "--address"
     )
     wrong = arena("referee", "--address", "c.example:8710")
-    assert_one_line(wrong, 1, "referees", "--address c.example:8710 is none of a.example:8710, ")
+    assert_one_line(wrong, 1, "referees", "--address c.example:8710 is not one of a.example:8710, ")
 
 
 @pytest.mark.parametrize(

@@ -209,5 +209,5 @@ def test_entrants_when_several_are_unknown_then_each_has_a_line(
     assert run(["--data", str(everything / "data"), "tournament", "create", *cup, *entrants]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "error: no bot 'member-1/bott'; did you mean 'member-1/bot'?",
-        "error: no bot 'zoe/zigzag'; it has to be registered first",
+        "error: no bot 'zoe/zigzag'; register it first",
     ]

@@ -48,7 +48,7 @@ def test_entrants_come_and_go_and_the_tournament_is_stopped(arena: Arena, world:
     world.advance(cup.id)
     entered = arena("tournament", "enter", "cup", late)
     assert f"{late} plays in cup from round 2 on" in entered.out
-    assert "warning: no referee says which bots are connected" in entered.err
+    assert "warning: no referee reports which bots are connected" in entered.err
     assert arena("tournament", "withdraw", "cup", names[0], "--json").json["last_round"] == 1
     assert_one_line(arena("tournament", "withdraw", "cup", names[0]), 1, "has withdrawn")
     assert "cup ends with round 1" in arena("tournament", "stop", "cup").out

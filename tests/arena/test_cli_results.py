@@ -247,7 +247,7 @@ def test_write_lines_to_a_folder_is_refused(tmp_path: Path) -> None:
 def test_write_lines_when_the_file_is_there_then_only_force_replaces_it(tmp_path: Path) -> None:
     file = tmp_path / "deals.jsonl"
     file.write_text("mine\n")
-    with pytest.raises(StateError, match="is there already; give another name, or replace it with --force"):
+    with pytest.raises(StateError, match="already exists; give another name, or replace it with --force"):
         write_lines(file, iter(["line"]))
     assert file.read_text() == "mine\n"
     assert write_lines(file, iter(["line"]), force=True) == 1

@@ -153,14 +153,14 @@ def test_create_without_enough_bots_says_how_many_are_missing(arena: Arena, worl
     world.register(4)
     cup = ["--name", "cup", "--format", "knockout", "--ruleset", "chinese"]
     made = arena("tournament", "create", *cup)
-    told = "entrants: too few: a table takes 4, and there are {}; {} needed before the start"
-    assert (made.status, made.err) == (0, f"warning: {told.format(0, '4 more are')}\n")
+    told = "entrants: a table needs at least 4, has {}; add {} before the start"
+    assert (made.status, made.err) == (0, f"warning: {told.format(0, 4)}\n")
     assert "enter bots with: arena tournament enter cup BOT" in made.out
     for number in range(3):
         assert arena("tournament", "enter", "cup", f"owner-{number}/bot-{number}").status == 0
-    assert f"warning: {told.format(3, '1 more is')}" in arena("tournament", "show", "cup").out
+    assert f"warning: {told.format(3, 1)}" in arena("tournament", "show", "cup").out
     for step in ("lock", "start"):
-        assert_one_line(arena("tournament", step, "cup"), 1, told.format(3, "1 more is"))
+        assert_one_line(arena("tournament", step, "cup"), 1, told.format(3, 1))
     arena("tournament", "enter", "cup", "owner-3/bot-3")
     assert arena("tournament", "lock", "cup").status == 0
 

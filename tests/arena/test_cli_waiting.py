@@ -153,7 +153,7 @@ def test_follow_when_it_is_paused_and_resumed_then_each_is_told_once(
     pause = [lambda: lifecycle.pause(world.storage, ROOT, "cup", world.clock()), *[nothing] * 20]
     resume = [lambda: lifecycle.resume(world.storage, ROOT, "cup", world.clock()), nothing]
     told = watch(world, out, [nothing, *pause, *resume, *pause])
-    paused = "paused; go on with: arena tournament resume cup"
+    paused = "paused; resume with: arena tournament resume cup"
     assert told[:3] == [paused, "goes on", paused]
     assert "no worker" not in text_of(out)
 
@@ -177,7 +177,7 @@ def test_follow_when_a_match_is_played_in_a_pause_then_it_is_told_to_come_to_its
     told = watch(world, make_out(), [nothing, nothing, *end])
     assert told[:2] == [
         "paused; open sessions are being finished",
-        "paused; go on with: arena tournament resume cup",
+        "paused; resume with: arena tournament resume cup",
     ]
 
 
@@ -404,6 +404,6 @@ def test_follow_for_scripts_tells_what_it_waits_for(world: World, capsys: pytest
     follow(world.storage, "cup", log(), tick=tick, as_json=True, now=world.clock, sleep=lambda _: None)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(one["state"], one["notes"]) for one in told] == [
-        ("paused", ["paused; go on with: arena tournament resume cup"]),
+        ("paused", ["paused; resume with: arena tournament resume cup"]),
         ("cancelled", []),
     ]

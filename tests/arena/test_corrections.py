@@ -232,7 +232,7 @@ def test_correction_when_it_follows_the_confirmation_then_the_export_is_wrong(wo
 def test_decision_when_the_tournament_has_not_ended_then_it_is_refused(world: World) -> None:
     world.tournament(4, confirm=True)
     for decide in (confirm, lambda world: disqualify(world, "owner-0/bot-0")):
-        with pytest.raises(StateError, match="tournament cup is running; it has to end first"):
+        with pytest.raises(StateError, match="tournament cup is running; it must end first"):
             decide(world)
 
 

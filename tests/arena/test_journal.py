@@ -313,7 +313,7 @@ def test_kind_when_a_word_can_mean_one_thing_only_then_it_is_taken(word: str, me
 @pytest.mark.parametrize("word", ["joy", "", "connect"])
 def test_kind_when_a_word_means_nothing_or_several_then_all_words_are_named(word: str) -> None:
     with pytest.raises(
-        SpecError, match=rf"^kind: '{word}' is none of fault, notice, connection, connected, "
+        SpecError, match=rf"^kind: '{word}' is not one of fault, notice, connection, connected, "
     ):
         kinds_of(word)
 

@@ -145,7 +145,7 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
         ('"swiss"', '"swis"', "tournament.format", "not 'swis'; did you mean 'swiss'?"),
         ('"chinese"', '"chines"', "tournament.ruleset", "chines"),
         ('"chinese"', '"none.toml"', "tournament.ruleset", "none.toml"),
-        ('"chinese"', '"~nobody-here/x.toml"', "tournament.ruleset", "there is no such home folder"),
+        ('"chinese"', '"~nobody-here/x.toml"', "tournament.ruleset", "home folder not found"),
         ("rounds = 3", "", "tournament.rounds", "a Swiss tournament needs a number of rounds"),
         ("rounds = 3", 'rounds = 3\nname = "x"', "tournament.name", "the league sets it"),
         (

@@ -638,7 +638,7 @@ def test_export_when_a_reference_is_not_known_here_then_verify_says_that_it_prov
     renamed = [line.replace('"reference-1"', '"reference-9"') for line in lines_of(world)]
     report = check(with_new_digests(renamed))
     assert (report.problem, report.weighed, report.computed) == (None, 0, 0)
-    assert "what cards were worth by reference-9, which this program does not know" in unproven([report])
+    assert "card values by reference-9, which this program does not know" in unproven([report])
 
 
 def test_verify_when_time_is_up_then_deals_are_left_out_and_it_says_so(

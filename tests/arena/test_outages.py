@@ -59,8 +59,8 @@ def no_broker(task: str, number: int) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [
-        ("advance", [7], "tournament 7 cannot be advanced now"),
-        ("advance_all", [], "tournaments cannot be advanced now"),
+        ("advance", [7], "cannot advance tournament 7 now"),
+        ("advance_all", [], "cannot advance tournaments now"),
         ("run_match", [7], "match 7 cannot be played now"),
     ],
 )
@@ -111,7 +111,7 @@ def test_task_when_the_broker_is_away_then_it_tells_so_and_the_match_is_handed_o
     cup = world.tournament(4)
     Tasks(settings, world.storage, play_at_once, no_broker, everyone).advance(cup.id)
     assert told() == [
-        ("WARNING", f"tournament {cup.id} cannot be advanced now: setting broker_url: nobody there")
+        ("WARNING", f"cannot advance tournament {cup.id} now: setting broker_url: nobody there")
     ]
     world.clock.move(settings.lease_seconds + 1)
     world.finish(cup.id)
@@ -128,7 +128,7 @@ def test_worker_when_redis_is_away_then_its_messages_are_refused_in_one_line(
         app.tasks["arena.advance"](cup.id)
     [(level, line)] = told()
     assert level == "WARNING"
-    assert line.startswith(f"tournament {cup.id} cannot be advanced now: setting broker_url: ")
+    assert line.startswith(f"cannot advance tournament {cup.id} now: setting broker_url: ")
 
 
 def test_beat_when_the_broker_is_away_then_it_tells_so_once_in_one_line(tmp_path: Path, told: Lines) -> None:

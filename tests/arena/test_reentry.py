@@ -215,7 +215,7 @@ def seat_the_absent(parts: list[Any]) -> None:
         (set_event("entered", "bot", "zoe/z@1"), "details.entrant: 1 is owner-0/bot-0@1, which cannot enter"),
         (set_event("entered", "entrant", 2), "details.entrant: 2 is owner-1/bot-1@1, which cannot enter"),
         (set_event("entered", "entrant", 0), "details.entrant: must be a whole number from 1 on, not 0"),
-        (set_event("entered", "entrant", 11), "details.entrant: there is no entrant 11 yet"),
+        (set_event("entered", "entrant", 11), "details.entrant: entrant 11 does not exist yet"),
         (set_event("entered", "first_round", 1), "details.first_round: is 1, and it withdrew after round 1"),
         (set_event("withdrew", "entrant", 2), "details.entrant: 1 is owner-0/bot-0@1, which cannot enter"),
         (seat_the_absent, "entrant 1 does not play in this round"),

@@ -24,7 +24,9 @@ from tests.arena.fakes import ROOT
 from tests.arena.world import World
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 
-NOBODY = f"no referee says which bots are connected: {NO_REFEREE}; is `arena up` or `arena referee` running?"
+NOBODY = (
+    f"no referee reports which bots are connected: {NO_REFEREE}; is `arena up` or `arena referee` running?"
+)
 
 
 def here(*connected: int, lacking: Mapping[int, str] | None = None) -> Ask:

@@ -161,7 +161,7 @@ def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWo
     creation.create(world.storage, ROOT, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
     world.clock.now = START
     league.tick()
-    assert league.show().problem == "there already is a tournament winter-1-second"
+    assert league.show().problem == "tournament winter-1-second already exists"
     assert (league.show().seasons, league.show().season) == ([], 0)
     assert [one.tournament for one in world.statuses()] == ["winter-1-second"]
 

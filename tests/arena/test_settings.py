@@ -105,7 +105,7 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
         ("LOCAL_REFEREES", "0", "ARENA_LOCAL_REFEREES: must be greater than or equal to 1"),
         ("LOCAL_REFEREES", "65", "ARENA_LOCAL_REFEREES: must be less than or equal to 64"),
         ("LOCAL_REFEREES", "9" * 5000, "ARENA_LOCAL_REFEREES: Unable to parse input string"),
-        ("DATA", "~nobody-here/arena", "setting data: ~nobody-here/arena: there is no such home folder"),
+        ("DATA", "~nobody-here/arena", "setting data: ~nobody-here/arena: home folder not found"),
         ("TLS_CERTIFICATE", "~nobody-here/r.pem", "setting tls_certificate: ~nobody-here/r.pem: there is no"),
         ("DRAIN_SECONDS", "-1", "ARENA_DRAIN_SECONDS: must be greater than or equal to 0"),
         ("SPECTATORS", "nobody", "ARENA_SPECTATORS: must be 'anyone' or 'token'"),

@@ -152,7 +152,7 @@ def test_file_when_its_ruleset_file_is_missing_or_wrong_then_that_is_said(tmp_pa
 
 def test_file_when_its_ruleset_is_in_the_home_of_nobody_then_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(FILE.replace("house.toml", "~nobody-here/house.toml"))
-    message = r"cup.toml:4: ruleset: ~nobody-here/house.toml: there is no such home folder$"
+    message = r"cup.toml:4: ruleset: ~nobody-here/house.toml: home folder not found$"
     with pytest.raises(SpecError, match=message):
         load_spec(tmp_path / "cup.toml")
 

@@ -122,7 +122,7 @@ def test_advance_all_when_strengths_cannot_be_fitted_then_tournaments_go_on(
     Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
     assert world.status(cup.tournament).matches_total == 1
     [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert told.getMessage() == "strengths cannot be fitted"
+    assert told.getMessage() == "cannot fit strengths"
 
 
 def test_advance_all_when_rounds_have_closed_then_strengths_are_fitted(

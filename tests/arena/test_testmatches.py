@@ -124,10 +124,11 @@ def test_test_match_when_a_named_house_bot_cannot_sit_there_then_it_is_said(
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (nobody_asked, f"nobody says whether ann/bot@1 is connected: {NO_REFEREE}"),
+        (nobody_asked, f"cannot determine whether ann/bot@1 is connected: {NO_REFEREE}"),
         (
             away,
-            "nobody says whether ann/bot@1 is connected: referee a:1 cannot be reached from here: connection",
+            "cannot determine whether ann/bot@1 is connected: "
+            "referee a:1 cannot be reached from here: connection",
         ),
         (connected(1, 2, 3), "ann/bot@1 is not connected to a referee"),
         (connected(1, 2, 4), "needs 3 house bots, and 2 are connected"),

@@ -62,7 +62,7 @@ def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
     ("name", "scope", "message"),
     [
         ("The Board", "spectator", "name: 'The Board' is not a name"),
-        ("board", "king", "scope: 'king' is none of worker, organiser, spectator"),
+        ("board", "king", "scope: 'king' is not one of worker, organiser, spectator"),
     ],
 )
 def test_token_when_it_is_asked_for_wrongly_then_the_field_is_named(
@@ -75,7 +75,7 @@ def test_token_when_it_is_asked_for_wrongly_then_the_field_is_named(
 
 def test_token_when_its_name_is_taken_then_that_is_said(storage: Storage) -> None:
     first = tokens.create_token(storage, ROOT, "board", "spectator", NOW)
-    with pytest.raises(TakenError, match="there already is a token board"):
+    with pytest.raises(TakenError, match="token board already exists"):
         tokens.create_token(storage, ROOT, "board", "worker", NOW)
     assert DatabaseAuthenticator(storage, "hush").scope(first.token) == Scope.SPECTATOR
 

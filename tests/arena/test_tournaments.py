@@ -74,11 +74,11 @@ def test_tournament_when_it_is_announced_then_it_is_filled_and_played(world: Wor
     made = creation.create(world.storage, ROOT, spec, now)
     assert (made.entrants, made.sessions_total) == (0, 0)
     start = partial(lifecycle.start, ask=nobody_asked)
-    for count, missing in ((0, "4 more are"), (2, "2 more are"), (3, "1 more is")):
+    for count, missing in ((0, 4), (2, 2), (3, 1)):
         while world.status().entrants < count:
             name = names[world.status().entrants]
             assert entry.enter(world.storage, ROOT, "cup", name, now, nobody_asked) == 1
-        told = f"entrants: too few: a table takes 4, and there are {count}; {missing} needed before the start"
+        told = f"entrants: a table needs at least 4, has {count}; add {missing} before the start"
         assert list_warnings(world.storage, "cup") == [told]
         for step in (lifecycle.lock, start):
             with pytest.raises(SpecError) as refused:
@@ -136,7 +136,7 @@ def test_start_when_bots_withdrew_after_the_lock_and_too_few_are_left_then_it_is
     creation.create(world.storage, ROOT, world.spec(names, format="swiss", rounds=1), world.clock())
     lifecycle.lock(world.storage, ROOT, "cup", world.clock())
     entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
-    with pytest.raises(SpecError, match="a table takes 4, and there are 3"):
+    with pytest.raises(SpecError, match="a table needs at least 4, has 3"):
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 
 
@@ -154,7 +154,7 @@ def test_create_when_an_entrants_token_is_revoked_then_it_is_named(world: World)
 
 
 def test_create_when_an_entrant_is_unknown_then_it_is_named(world: World) -> None:
-    with pytest.raises(UnknownError, match="no bot 'ann/a'; it has to be registered first"):
+    with pytest.raises(UnknownError, match="no bot 'ann/a'; register it first"):
         creation.create(world.storage, ROOT, world.spec([*world.register(4), "ann/a"]), world.clock())
 
 
@@ -166,7 +166,7 @@ def test_create_when_the_ruleset_is_unknown_then_it_is_named(world: World) -> No
 def test_create_when_the_name_is_taken_then_that_is_said(world: World) -> None:
     spec = world.spec(world.register(4))
     creation.create(world.storage, ROOT, spec, world.clock())
-    with pytest.raises(TakenError, match="there already is a tournament cup"):
+    with pytest.raises(TakenError, match="tournament cup already exists"):
         creation.create(world.storage, ROOT, spec, world.clock())
 
 
@@ -224,10 +224,7 @@ def test_tournament_when_its_time_has_come_then_it_starts_by_itself_and_once(wor
     assert kinds.count("started") == 1
     late = world.status("few")
     assert late.state == "created"
-    assert (
-        late.problem
-        == "entrants: too few: a table takes 4, and there are 3; 1 more is needed before the start"
-    )
+    assert late.problem == "entrants: a table needs at least 4, has 3; add 1 before the start"
 
 
 def test_tournament_when_it_has_a_beacon_then_it_cannot_start_by_itself(world: World) -> None:

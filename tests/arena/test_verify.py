@@ -193,7 +193,7 @@ def test_export_when_its_lines_are_replayed_then_parts_are_passed_over(cup: list
         ("[1]", "not a JSON object"),
         ("[" * 100_000, "is not JSON"),
         ('{"format": "bigtwo-export/1", "part": "tournament"}', "format: is 'bigtwo-export/1'"),
-        ('{"format": "bigtwo-export/2", "part": "league"}', "part: 'league' is none of head, tournament"),
+        ('{"format": "bigtwo-export/2", "part": "league"}', "part: 'league' is not one of head, tournament"),
         ('{"format": "bigtwo-export/2", "part": "head"}', "digest: is missing"),
         ('{"format": "bigtwo-deal/1"}', "a deal record stands where the part 'head' should stand"),
     ],

@@ -359,12 +359,12 @@ def test_webhook_when_its_url_cannot_be_used_then_one_line_says_why(
 def test_webhook_when_something_else_is_wrong_then_one_line_says_why(
     world: World, settings: Settings
 ) -> None:
-    with pytest.raises(ArenaError, match=r"events: 'deal\.finished' is none of round\.finished, "):
+    with pytest.raises(ArenaError, match=r"events: 'deal\.finished' is not one of round\.finished, "):
         add(world, settings, "deal.finished")
     with pytest.raises(ArenaError, match="'A' is not a name"):
         add(world, settings, name="A")
     add(world, settings)
-    with pytest.raises(ArenaError, match="there already is a webhook club"):
+    with pytest.raises(ArenaError, match="webhook club already exists"):
         add(world, settings)
     for number in range(9):
         add(world, settings, name=f"club-{number}")

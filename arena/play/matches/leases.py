@@ -72,7 +72,7 @@ MINE: tuple[ColumnElement[bool], ...] = (
 )
 """Conditions under which a match is an attempt's; the parameters are its id and the attempt's name."""
 
-LOST = "the match was cancelled, or its lease ran out and another worker has it"
+LOST = "the match was cancelled, or its lease expired and another worker has it"
 
 
 @dataclass(frozen=True, slots=True)

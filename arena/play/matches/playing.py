@@ -244,6 +244,6 @@ class _Attempt:
         try:
             self._hold(match_id)
         except RefereeUnavailable as error:  # it is told again at the next sign of life
-            log.debug("%s: the referee cannot be told to begin no more: %s", match_id, error)
+            log.debug("%s: cannot tell the referee to begin no more sessions: %s", match_id, error)
         else:
             self._held = True

@@ -163,4 +163,4 @@ def _preview(
 def _about_luck(ruleset: Ruleset) -> list[str]:
     if has_reference(compile_ruleset(ruleset)):
         return []
-    return [f"{ruleset.label} has too many plays for a reference: what cards were worth is not computed"]
+    return [f"{ruleset.label} has too many plays for a reference: card values are not computed"]

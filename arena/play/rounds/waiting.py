@@ -49,7 +49,7 @@ STALLED = timedelta(seconds=10)
 waits for."""
 
 PAUSING = "paused; open sessions are being finished"
-PAUSED = "paused; go on with: arena tournament resume {}"
+PAUSED = "paused; resume with: arena tournament resume {}"
 TO_START = "; is `arena up` or `arena referee` running?"
 
 

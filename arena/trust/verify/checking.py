@@ -49,7 +49,7 @@ def check_export(
         except Difference as difference:
             report.problem = str(difference)
         except RecursionError:
-            report.problem = "a value in the export has too many others inside each other"
+            report.problem = "a value in the export is nested too deeply"
     return report
 
 

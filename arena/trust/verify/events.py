@@ -144,7 +144,7 @@ def _check_state(lines: Export, head: Head, summary: Summary, event: EventPart) 
     elif summary.state not in OPEN or (event.event in ("void", "lost") and summary.state == "created"):
         raise lines.wrong(f"event: {event.event} in a tournament that is {summary.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
-        raise lines.wrong(f"event: nobody can enter a {head.part.pairing} late")
+        raise lines.wrong(f"event: late entry is not possible in a {head.part.pairing}")
 
 
 def _note_decision(
@@ -247,7 +247,7 @@ def _withdraw(lines: Export, event: EventPart, stays: Sequence[_Stay]) -> None:
 
 def _numbered(lines: Export, stays: Sequence[_Stay], number: int) -> _Stay:
     if not 1 <= number <= len(stays):
-        raise lines.wrong(f"details.entrant: there is no entrant {number} yet")
+        raise lines.wrong(f"details.entrant: entrant {number} does not exist yet")
     return stays[number - 1]
 
 

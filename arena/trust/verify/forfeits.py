@@ -59,7 +59,7 @@ class Forfeits:
             if forfeit["why"] == "absent" and (forfeit["action"] or not first):
                 raise lines.wrong(f"{place}: absent: the session was being played already")
         if len(forfeits) == len(self._line.seating):
-            raise lines.wrong(f"{where}: played_for: nobody is left")
+            raise lines.wrong(f"{where}: played_for: no bot is left")
         self._played_for = forfeits
         return forfeits[earlier:]
 
@@ -85,12 +85,12 @@ class Forfeits:
         seat, absent, used = record.get("forfeit"), record.get("absent"), record.get("used_ms")
         if seat is None:
             if absent is not None or used is not None:
-                raise lines.wrong(f"{where}: absent, used_ms: are there, but nobody forfeits")
+                raise lines.wrong(f"{where}: absent, used_ms: present, but no bot forfeits")
             return
         at_limit = seat not in gone and self.faults[seat] >= self._limits.faults
         begun = used is None or absent != [seat]  # else the time was up before
         if at_limit + (absent is not None and begun) + (used is not None) > 1:
-            raise lines.wrong(f"{where}: forfeit: there is more than one reason for it")
+            raise lines.wrong(f"{where}: forfeit: has more than one reason")
         self._ended_by = {seat, *(absent or ())}
         if absent is not None:
             _check_absent(lines, where, self._line, record)

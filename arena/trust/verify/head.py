@@ -98,7 +98,7 @@ def _check_settled(lines: Export, part: HeadPart) -> Ruleset:
         raise lines.wrong("ruleset: is not resolved")
     lines.same("table_size", part.table_size, ruleset.players)
     if part.pairing not in FORMATS:
-        raise lines.wrong(f"pairing: {part.pairing!r} is none of {', '.join(FORMATS)}")
+        raise lines.wrong(f"pairing: {part.pairing!r} is not one of {', '.join(FORMATS)}")
     if part.pairing_version != PAIRING_VERSION:
         raise lines.wrong(
             f"pairing_version: is {part.pairing_version}, and this verifier has version {PAIRING_VERSION}"
@@ -137,7 +137,7 @@ def _seed(lines: Export, head: HeadPart, part: TournamentPart) -> bytes:
     if not ended:
         raise lines.wrong(f"state: is {part.state!r}, but the seed is revealed")
     if head.beacon is None and part.beacon_value is not None:
-        raise lines.wrong("beacon_value: is there, but the head has no beacon")
+        raise lines.wrong("beacon_value: present, but the head has no beacon")
     if head.beacon is not None and part.beacon_value is None and part.started_at is not None:
         raise lines.wrong("beacon_value: is missing")
     if part.beacon_value is not None and not is_in_form(part.beacon_value, head.beacon_form):
@@ -152,7 +152,7 @@ def _check_times(lines: Export, head: HeadPart, part: TournamentPart) -> None:
     now = check_time(lines, "started_at", part.started_at, now)
     check_time(lines, "finished_at", part.finished_at, now)
     if part.started_at is not None and head.locked_at is None:
-        raise lines.wrong("started_at: is there, but the head was never locked")
+        raise lines.wrong("started_at: present, but the head was never locked")
 
 
 def check_time(lines: Export, name: str, text: str | None, after: datetime | None = None) -> datetime | None:

@@ -108,7 +108,7 @@ class Pairings:
     def _check(self, part: RoundPart, expected: Pairing | None) -> Pairing:
         where = f"round {part.round}"
         if expected is None:
-            raise self._lines.wrong(f"{where}: nobody is left to be paired")
+            raise self._lines.wrong(f"{where}: no entrant is left to be paired")
         if len(part.tables) != len(expected.tables):
             raise self._lines.wrong(
                 f"{where}: tables: are {len(part.tables)}, should be {len(expected.tables)}"

@@ -33,8 +33,8 @@ TOGETHER = "that none of {} was chosen for its cards: they had one beacon, so th
 NEW = "that bots said to be new under the ruleset had no rating from a tournament whose export is not given"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
 DECIDED = "that corrections are right: the arena's key in the head signed them"
-UNKNOWN = "what cards were worth by {}, which this program does not know"
-LEFT_OUT = "what the cards of {} deals were worth: it takes too long to compute that again"
+UNKNOWN = "card values by {}, which this program does not know"
+LEFT_OUT = "card values of {} deals: recomputing them takes too long"
 ELSEWHERE = "the ratings that come from tournaments whose exports are not given, wrong or unfinished: {}"
 
 

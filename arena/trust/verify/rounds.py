@@ -131,7 +131,7 @@ class Rounds:
             raise self._lines.wrong(f"round: {number} occurs twice")
         planned = self._head.tournament.rounds
         if planned is not None and number > planned:
-            raise self._lines.wrong(f"round: is {number}, but there are {planned}")
+            raise self._lines.wrong(f"round: is {number}, exceeds the {planned} planned")
 
     def _check_pairing(self, part: RoundPart) -> Sequence[Sequence[int]]:
         """Check who meets whom, as far as it can be told now, and return the tables."""
@@ -147,7 +147,7 @@ class Rounds:
         everyone = [*(number for table in part.tables for number in table), *part.byes]
         for number in everyone:
             if number not in head.names:
-                raise lines.wrong(f"tables, byes: there is no entrant {number}")
+                raise lines.wrong(f"tables, byes: entrant {number} does not exist")
             entrant = head.tournament.entrants[number - 1]
             if not entrant.plays_in(part.round):
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")

@@ -247,7 +247,7 @@ def _require_new(visit: Visit, name: str) -> None:
             find_league(tx, name)
     except UnknownError:
         return
-    raise TakenError(f"there already is a league {name}")
+    raise TakenError(f"league {name} already exists")
 
 
 def _forms(path: str) -> Forms:

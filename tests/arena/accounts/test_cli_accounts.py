@@ -68,7 +68,7 @@ def test_invitation_when_made_then_its_code_is_shown_once(
     ("command", "text"),
     [
         ("account role nobody organiser", "no account 'nobody'"),
-        ("account create ann", "password: nobody can be asked for it here; use --password-stdin"),
+        ("account create ann", "password: cannot prompt for it without a terminal; use --password-stdin"),
         ("account create Ann --password-stdin", "account: 'Ann' is not a name"),
         (
             "account create ann --role anonymous --password-stdin",

@@ -226,7 +226,7 @@ def test_key_when_it_has_expired_then_a_line_says_what_to_do(
     [
         (["--data", "x", "--server", "https://a.test", "leaderboard"], "not both"),
         (["login"], "which arena? Give its URL"),
-        (["login", "https://a.test", "--sign-up"], "say which account"),
+        (["login", "https://a.test", "--sign-up"], "an account is required"),
         (["login", "https://a.test", "--account", "x", "--key-file", "y"], "not both"),
     ],
 )

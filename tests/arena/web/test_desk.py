@@ -84,7 +84,7 @@ def steer(browser: TestClient, do: str) -> int:
 
 def test_tournament_when_it_is_announced_then_its_pages_say_how_many_are_missing(olga: TestClient) -> None:
     file = CUP.replace('["ann/one", "ann/two", "bob/one", "bob/two"]', "[]")
-    told = "too few: a table takes 4, and there are 0; 4 more are needed before the start"
+    told = "a table needs at least 4, has 0; add 4 before the start"
     assert told in olga.post("/desk", data={"tab": "file", "file": file, "do": "preview"}).text
     created = olga.post("/desk", data={"tab": "file", "file": file, "do": "create"})
     assert created.status_code == 200
@@ -452,7 +452,7 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
         }
     )
     assert spec() == as_file
-    assert "there already is a league" in olga.post("/desk/league", data={**LEAGUE, "do": "apply"}).text
+    assert "league winter already exists" in olga.post("/desk/league", data={**LEAGUE, "do": "apply"}).text
     own = {
         **as_file.to_object(),
         "tournament": {**as_file.tournament, "ruleset": {"name": "house", "extends": "hong-kong"}},

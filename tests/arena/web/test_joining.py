@@ -101,7 +101,7 @@ def test_bot_when_it_is_registered_then_its_token_is_shown_till_it_is_put_away_a
         assert light in told
     again = browser.post("/join", data={"owner": "bob", "bot": "first", "language": "go"})
     assert again.status_code == 409
-    assert "there already is a bot bob/first" in again.text
+    assert "bot bob/first already exists" in again.text
     assert 'value="first"' in again.text
 
 
@@ -121,7 +121,7 @@ def test_test_match_when_no_referee_answers_then_the_page_says_so(ann: TestClien
     assert (unknown.status_code, 'id="lights"' in unknown.text) == (404, True)
     refused = ann.post("/bots/ann/one/test-match", data={"ruleset": "chinese", "against": ""})
     assert refused.status_code == 409
-    assert "nobody says whether ann/one@1 is connected" in refused.text
+    assert "cannot determine whether ann/one@1 is connected" in refused.text
     assert 'id="lights"' in refused.text
 
 
@@ -401,7 +401,7 @@ def test_own_bot_when_it_has_played_then_its_state_its_log_and_its_lost_deals_ar
     log = Read(author.get("/bots/owner-0/bot-0/log?kind=fault").text)
     assert ("Where deal 2, seat 3" in log.text, "/matches/cup/1/1" in log.links) == (True, True)
     assert ("keepalive" in log.text, "somebody" in log.text) == (False, False)
-    assert "There are no such entries" in author.get("/bots/owner-0/bot-0/log?session=cup/2").text
+    assert "No such entries" in author.get("/bots/owner-0/bot-0/log?session=cup/2").text
     monkeypatch.setattr("arena.web.pages.managing.DEALS", 1)
     lost = author.get("/bots/owner-0/bot-0/deals?lost=true")
     [further] = [link for link in Read(lost.text).links if "cursor=" in link and ".jsonl" not in link]

@@ -107,7 +107,7 @@ def test_audit_when_it_is_narrowed_then_only_those_changes_are_shown_and_pages_g
         register_version(world.storage, ROOT, bot, world.clock())
     page = Read(root.get("/operator/audit?subject=ann/two@1").text)
     assert ("ann/two@1" in page.text, "ann/three@1" in page.text) == (True, False)
-    assert "There are no such changes." in Read(root.get("/operator/audit?account=nobody").text).text
+    assert "No such changes." in Read(root.get("/operator/audit?account=nobody").text).text
     first = Read(root.get("/operator/audit").text)
     [further] = [link for link in first.links if "cursor=" in link]
     assert "ann/three@1" in first.text
@@ -238,7 +238,7 @@ def test_invitation_when_it_is_made_then_its_link_is_shown_until_it_is_put_away(
     made = root.post("/operator/invitations", data={"role": "organiser"})
     assert made.text.count("/sign-up?invitation=bt_invitation_") == 1
     assert "Invitation 1, for an organiser" in made.text
-    assert "There are none." in root.post("/operator/invitations/1/revoke").text
+    assert "No unused invitations." in root.post("/operator/invitations/1/revoke").text
 
 
 def test_ratings_when_they_are_checked_then_the_page_says_what_is_wrong_and_mends_it(

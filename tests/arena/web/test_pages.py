@@ -258,7 +258,7 @@ def test_text_when_it_is_hostile_then_it_is_shown_and_does_nothing() -> None:
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("paused; go on with: arena tournament resume cup", "paused"),
+        ("paused; resume with: arena tournament resume cup", "paused"),
         ("a bot has no answer: arena tournament entries cup", "a bot has no answer"),
         (
             "its entries are open: close them first, with: arena tournament lock cup",

@@ -72,7 +72,7 @@ def test_rules_when_two_are_compared_then_only_what_differs_is_listed(client: Te
     assert "`" not in section
     for name in differ:
         assert f"<code>{name}</code>" in section
-    assert "There are none" in client.get("/rules/chinese?other=chinese").text
+    assert "Only the name differs" in client.get("/rules/chinese?other=chinese").text
 
 
 def test_ruleset_of_ones_own_when_it_is_checked_then_the_page_says_what_it_means_or_what_is_wrong(

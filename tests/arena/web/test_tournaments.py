@@ -129,7 +129,8 @@ def test_organiser_when_it_runs_a_tournament_then_each_step_tells_how_it_stands(
     started = organiser.post(f"{path}/start", json={"beacon": "00ff"}).json()
     assert (started["state"], started["beacon_value"]) == ("running", "00ff")
     assert started["warnings"] == [
-        f"no referee says which bots are connected: {NO_REFEREE}; is `arena up` or `arena referee` running?"
+        f"no referee reports which bots are connected: {NO_REFEREE}; "
+        "is `arena up` or `arena referee` running?"
     ]
     assert len(woken) == 1
     states = [organiser.post(f"{path}/{step}").json()["state"] for step in ("pause", "resume", "stop")]
@@ -209,7 +210,7 @@ def test_tournament_when_it_is_announced_then_every_answer_says_how_many_are_mis
     assert isinstance(bots, list)
     if format == "knockout":
         del sent["rounds"]
-    told = ["entrants: too few: a table takes 4, and there are 0; 4 more are needed before the start"]
+    told = ["entrants: a table needs at least 4, has 0; add 4 before the start"]
     assert organiser.post("/tournaments/preview", json=sent).json()["warnings"] == told
     assert organiser.post("/tournaments", json=sent).json()["warnings"] == told
     assert organiser.get("/tournaments/new").json()["warnings"] == told
@@ -231,7 +232,7 @@ def test_preview_when_the_ruleset_has_too_many_plays_then_it_says_that_it_has_no
     many = {"name": "many", "players": 8, "decks": 4, "hand_size": 25, "five_card_order": ["two_pair"]}
     plays = ["single", "two_pair", "run", "pair_run", "triple_run"]
     sent = wanted(world, 8, ruleset={**chinese, **many, "plays": plays})
-    told = "many@1 has too many plays for a reference: what cards were worth is not computed"
+    told = "many@1 has too many plays for a reference: card values are not computed"
     assert told in organiser.post("/tournaments/preview", json=sent).json()["warnings"]
 
 
