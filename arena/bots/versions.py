@@ -326,7 +326,7 @@ def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -
     an unknown one, StateError if no version of a bot has a valid token.
     """
     versions = _all_called(tx, names)
-    _require_known(tx, names, {*versions}, wanted=now is not None)
+    _require_known(tx, names, {*versions}, to_play=now is not None)
     return [versions[name][0] if "@" in name else _newest(name, versions[name], now) for name in names]
 
 
@@ -352,13 +352,13 @@ def _all_called(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVers
 
 
 def _require_known(
-    tx: Transaction, names: Sequence[str], registered: Set[str], *, wanted: bool = False
+    tx: Transaction, names: Sequence[str], registered: Set[str], *, to_play: bool = False
 ) -> None:
     missing = [name for name in names if name not in registered]
     if missing and "/" not in missing[0]:
         raise _no_bot(missing[0])
     if missing:
-        raise unknown_bots(tx, missing, wanted=wanted)
+        raise unknown_bots(tx, missing, to_play=to_play)
 
 
 def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersion]:
@@ -399,13 +399,13 @@ def bots_of(tx: Transaction, owners: Set[str]) -> list[str]:
     return [f"{owner}/{bot}" for owner, bot in named]
 
 
-def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> list[BotVersion]:
+def find_all_versions(tx: Transaction, name: str, *, to_play: bool = False) -> list[BotVersion]:
     """Return all versions of ``owner/bot``, oldest first. Raise SpecError for a malformed name, UnknownError.
 
-    If the bot is ``wanted``, to play, the error says that it has to be registered.
+    With ``to_play``, the error says that it has to be registered.
     """
     versions = _versions_of(tx, [name])
-    _require_known(tx, [name], {*versions}, wanted=wanted)
+    _require_known(tx, [name], {*versions}, to_play=to_play)
     return versions[name]
 
 

@@ -16,7 +16,9 @@ from referee.cli.output import change, console, headline, note, say
 PROVISIONAL = "?"
 """Marks strengths that come from few deals."""
 
-ALL: Mapping[str, Any] = {name: one.default for name, one in operations.leaderboard.parameters.items()}
+ALL: Mapping[str, Any] = {
+    name: parameter.default for name, parameter in operations.leaderboard.parameters.items()
+}
 """The parameters of the whole leaderboard."""
 
 EMPTY = Leaderboard((), None)

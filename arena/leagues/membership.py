@@ -109,10 +109,10 @@ def _join(tx: Transaction, actor: Actor, league: League, member: LeagueMember, n
 def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
     """Return the owner of a bot or a version. Raise SpecError, UnknownError, StateError if it cannot play."""
     name, mark, _ = bot.partition("@")
-    versions = find_all_versions(tx, name, wanted=True)
+    versions = find_all_versions(tx, name, to_play=True)
     candidates = [version for version in versions if not mark or version.name == bot]
     if not candidates:
-        raise unknown_bots(tx, [bot], wanted=True)
+        raise unknown_bots(tx, [bot], to_play=True)
     problems = [token_problem(version, now) for version in candidates]
     if all(problems):
         raise StateError(f"{bot}: its token {problems[-1]}")

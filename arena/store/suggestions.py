@@ -42,14 +42,14 @@ def _containing(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {longer!r}?" if longer else ""
 
 
-def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False) -> UnknownError:
+def unknown_bots(tx: Transaction, names: Sequence[str], *, to_play: bool = False) -> UnknownError:
     """Return the error that there are no such bots, or no such versions if the names have ``@``.
 
-    If the bots are ``wanted`` to play, it says that they have to be registered.
+    With ``to_play``, it says that they have to be registered.
     """
     versions = _latest(tx, col(BotVersion.name))
     bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))
-    advice = "; register it first" if wanted else ""
+    advice = "; register it first" if to_play else ""
     hints = [suggestion(name, versions if "@" in name else bots) for name in names[:HINTED]]
     lines = [
         f"no bot {_quoted(name)}{hint or advice}"

@@ -300,7 +300,8 @@ class Season:
         weigh_due(self.world.storage, self.world.clock, time.monotonic, seconds=WEIGHED_SECONDS)
         exports = {name: lines_of(self.world, name) for name in self.tournaments}
         reports = [
-            check_export(map(str.encode, lines), wanted=wanted, references=True) for lines in exports.values()
+            check_export(map(str.encode, lines), session_names=wanted, references=True)
+            for lines in exports.values()
         ]
         self.seen["weighed"] += sum(report.weighed for report in reports)
         found = [f"{report.tournament}: {report.problem}" for report in reports if report.problem]

@@ -108,7 +108,7 @@ Write = Callable[[list[Line]], BotLog]
 
 def held(world: World, log: BotLog) -> tuple[Report, Comparison]:
     """Check the export on its own, and against a log."""
-    report = check_export((line.encode() for line in lines_of(world)), wanted=sessions_in([log]))
+    report = check_export((line.encode() for line in lines_of(world)), session_names=sessions_in([log]))
     return report, compare(log, [report])
 
 
@@ -402,7 +402,7 @@ def test_tournament_of_real_bots_when_an_organiser_blames_one_then_the_log_of_ea
         altered = list(export_lines(storage, "cup"))
     logs = [read_log(kept_log(settings, bot)) for bot in SAMPLES]
     for export, problems_ in ((lines, 0), (altered, 3)):
-        report = check_export((line.encode() for line in export), wanted=sessions_in(logs))
+        report = check_export((line.encode() for line in export), session_names=sessions_in(logs))
         assert report.problem is None
         for log in logs:
             found = compare(log, [report])

@@ -181,7 +181,7 @@ async def test_database_when_it_goes_back_under_a_referee_then_no_cards_are_deal
     assert events == ["started", "void", "restored", "finished"]
     logs = [read_log(file) for file in tmp_path.glob("*.log")]
     assert len(logs) == 8
-    report = check_export((line.encode() for line in lines), wanted=sessions_in(logs))
+    report = check_export((line.encode() for line in lines), session_names=sessions_in(logs))
     assert (report.problem, report.state) == (None, "finished")
     assert [problem for log in logs for problem in compare(log, [report]).problems] == []
 

@@ -466,7 +466,7 @@ def test_export_when_other_processes_check_its_deals_then_the_report_is_the_same
 ) -> None:
     seen: list[tuple[int, int]] = []
     wanted = frozenset({"cup/1/2/3", "cup/2/1/1"})
-    alone = check_export(texts_of(cup), wanted=wanted)
+    alone = check_export(texts_of(cup), session_names=wanted)
     monkeypatch.setattr(matches, "check_deals", None)  # in this process no deal is checked
     report = check_export(texts_of(cup), lambda *one: seen.append(one), wanted, processes=2)
     assert report == alone

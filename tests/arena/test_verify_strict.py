@@ -350,7 +350,7 @@ def test_log_when_anything_becomes_of_a_field_then_its_line_is_left_out_or_compa
     def found(text: str) -> tuple[dict[int, str], list[str]]:
         file.write_text(text)
         log = read_log(file)
-        report = check_export((line.encode() for line in cup), wanted=sessions_in([log]))
+        report = check_export((line.encode() for line in cup), session_names=sessions_in([log]))
         return log.unreadable, compare(log, [report]).problems
 
     assert found(json.dumps(line)) == ({}, [])

@@ -44,7 +44,7 @@ class Line:
     number: int
     """Its number in the file, from 1."""
     text: bytes
-    given: dict[str, object]
+    fields: dict[str, object]
     """Its JSON object."""
     kind: type[Part] | None
     """The part that it claims to be; None for a deal record."""
@@ -78,10 +78,10 @@ class Export:
 
     def take_record(self) -> dict[str, object]:
         """Return the next line as a deal record. Raise Difference if it is not."""
-        return self._take(None).given
+        return self._take(None).fields
 
     def pass_over(self, count: int) -> None:
-        """Leave out as many lines, which are there, and of which it is known that they are right."""
+        """Leave out as many lines, which exist and are known to be right."""
         if count:
             for _ in range(count - 1):
                 self._read_text()
@@ -100,7 +100,7 @@ class Export:
         The digest of all parts leaves out one that is derived from others.
         """
         try:
-            check_digest(part, self._given)
+            check_digest(part, self._fields)
         except PartError as error:
             raise self.wrong(error) from None
         if not is_derived:
@@ -136,7 +136,7 @@ class Export:
         if line is None:
             self.number += 1
             raise self.wrong(f"the export ends where {part_name} should stand")
-        self.number, self._given = line.number, line.given
+        self.number, self._fields = line.number, line.fields
         if line.kind is not kind:
             raise self.wrong(f"{_name(line.kind)} stands where {part_name} should stand")
         self._next = self._read_line()

@@ -50,7 +50,7 @@ class Terms:
     head: Head
     keys: Sequence[str]
     """The referees' public keys."""
-    wanted: frozenset[str]
+    session_names: frozenset[str]
     """Public names of the sessions that are to be reported."""
     references: bool
     """Whether what cards were worth is computed again."""
@@ -208,7 +208,7 @@ def _work(pipe: Pipe, terms: Terms) -> None:
 
 def _check(texts: Sequence[bytes], terms: Terms) -> _Right | None:
     """Return what follows from the lines of a match whose deals are right; None if anything is wrong."""
-    report = Report(wanted=terms.wanted, keys={key: Key("") for key in terms.keys})
+    report = Report(session_names=terms.session_names, keys={key: Key("") for key in terms.keys})
     try:
         lines = Export(texts)
         match = lines.take_part(MatchPart)
@@ -220,4 +220,4 @@ def _check(texts: Sequence[bytes], terms: Terms) -> _Right | None:
             worth.check(match, False, deals.beginnings, computed=False)
     except (Difference, RecursionError):
         return None
-    return _Right(deals.sessions, replace(report, wanted=frozenset()), computed)
+    return _Right(deals.sessions, replace(report, session_names=frozenset()), computed)

@@ -25,7 +25,7 @@ from arena.trust.verify.rounds import Rounds
 def check_export(
     texts: Iterable[bytes],
     seen: Callable[[int, int], None] = lambda _bytes, _deals: None,
-    wanted: frozenset[str] = frozenset(),
+    session_names: frozenset[str] = frozenset(),
     *,
     references: bool = False,
     rng: Random | None = None,
@@ -35,13 +35,13 @@ def check_export(
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
-    ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
-    of sessions that the report is to include. What cards were worth is computed again for all deals with
+    ``seen`` is called after each line with the bytes and the deals so far; ``session_names`` are public names
+    of the sessions that the report is to include. What cards were worth is computed again for all deals with
     ``references``, else for some that ``rng`` draws, within a minute by the ``clock``. With more than one of
     ``processes`` these check the deals; the report is the same. Only if it is to be ``linked`` to those of
     other exports does it have all ratings.
     """
-    report = Report(wanted=wanted, is_linked=linked)
+    report = Report(session_names=session_names, is_linked=linked)
     with Ahead(texts, processes) as ahead:
         try:
             lines = Export(ahead, lambda size: seen(size, report.deals))
@@ -58,7 +58,7 @@ def _check(
 ) -> None:
     head = check_head(lines, report)
     summary = check_events(lines, report, head)
-    ahead.begin(Terms(head.without_entrants, (*report.keys,), report.wanted, references))
+    ahead.begin(Terms(head.without_entrants, (*report.keys,), report.session_names, references))
     worth = make(lines, report, head, compute_all=references)
     rounds = Rounds(lines, report, head, summary, worth, ahead.find_right)
     while lines.next_is(RoundPart):

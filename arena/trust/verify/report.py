@@ -133,7 +133,7 @@ class Report:
     ruleset_hash: str = ""
     keys: dict[str, Key] = field(default_factory=dict)
     """The referees' public keys, in hexadecimal digits."""
-    wanted: frozenset[str] = frozenset()
+    session_names: frozenset[str] = frozenset()
     """Public names of the sessions that are to be reported."""
     sessions: dict[str, CheckedSession] = field(default_factory=dict)
     """Those of them that are in the export."""

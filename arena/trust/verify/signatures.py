@@ -83,7 +83,7 @@ def note_session(
     seats = tuple(match.bots[position] for position in line.seating)
     report.played_by.update(seats)
     note_attempt(report, match.round, line.attempts)
-    if name not in report.wanted:
+    if name not in report.session_names:
         return
     records_shown = map(record_as_shown, records)
     report.sessions[name] = CheckedSession(

@@ -65,7 +65,7 @@ class FieldShown:
     """A field of a ruleset."""
 
     name: str
-    told: str
+    meaning: str
     """What it means."""
     value: object
     other: object = None
