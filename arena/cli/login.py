@@ -115,7 +115,7 @@ def _revoke(address: str, login: Login) -> str:
 def _address(ctx: typer.Context, url: str | None) -> str:
     options: GlobalOptions = ctx.obj
     if not (url or options.server):
-        raise typer.BadParameter("which arena? Give its URL", param_hint="'URL'")
+        raise typer.BadParameter("the URL of an arena is required", param_hint="'URL'")
     return address_of(url or options.server or "")
 
 

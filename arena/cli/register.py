@@ -49,7 +49,7 @@ def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequenc
     """
     taken = [file for bot in bots if (file := token_file(folder, bot)).exists()]
     if taken:
-        problems = [Problem("tokens", f"{file} is there already") for file in taken[:NAMED]]
+        problems = [Problem("tokens", f"{file} already exists") for file in taken[:NAMED]]
         count = f"all {len(bots)}" if len(taken) == len(bots) else f"{len(taken)} of {len(bots)}"
         text = f"{count} files already exist: were these bots registered before? If not, name another folder"
         raise SpecError.of([*problems, Problem("tokens", text)])
@@ -116,7 +116,7 @@ def register(
         _register_all(ctx, file, tokens, as_json)
         return
     if bot is None:
-        raise typer.BadParameter("a bot or --file is needed", param_hint="'OWNER/BOT'")
+        raise typer.BadParameter("a bot or --file is required", param_hint="'OWNER/BOT'")
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     registered = ask(ctx, bots.register_bot, bot, language, link, expires_in)

@@ -189,7 +189,7 @@ def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreacha
         return Unreachable(f"{where} does not answer in time")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return Unreachable(f"the certificate of {where} is not good: {cause.verify_message}")
+            return Unreachable(f"the certificate of {where} is invalid: {cause.verify_message}")
         if isinstance(cause, OSError) and cause.strerror and isinstance(error, NOT_SENT):
             return Unreachable(f"{where} cannot be reached: {cause.strerror}")
     if isinstance(error, NOT_SENT):

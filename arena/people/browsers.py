@@ -27,7 +27,7 @@ def sign_in(storage: Storage, name: str, password: str, now: datetime) -> tuple[
         stored = account.password_hash if account else None
     right = is_password(stored, password)  # outside the transaction: it takes its time
     if account is None or not right:
-        raise NotAllowed("no account has this name and this password")
+        raise NotAllowed("wrong account name or password")
     fresh = hash_password(password) if stored is not None and is_outdated(stored) else None
     with storage.write() as tx:
         if fresh is not None:

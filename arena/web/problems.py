@@ -99,7 +99,7 @@ def only_known(request: Request) -> None:
         return
     parameters = list(node_at(_schema_of(request), ("query",))["properties"])  # type: ignore[call-overload]
     if unknown := [name for name in names if name not in parameters]:
-        only = f"; there is only {', '.join(parameters)}" if parameters else "; there are none"
+        only = f"; allowed: {', '.join(parameters)}" if parameters else "; none are allowed"
 
         def worded(name: str) -> list[Problem]:
             return [Problem(shown(name)[1:-1], f"is not a parameter{suggestion(name, parameters) or only}")]
@@ -252,9 +252,7 @@ def answer_http(request: Request, error: Exception) -> Response:
     kind = {HTTPStatus.NOT_FOUND: "unknown", HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too-large"}.get(
         status, status.phrase.lower().replace(" ", "-")
     )
-    detail = (
-        f"there is nothing at {request.url.path}" if status == HTTPStatus.NOT_FOUND else str(error.detail)
-    )
+    detail = f"{request.url.path} not found" if status == HTTPStatus.NOT_FOUND else str(error.detail)
     return problem(request.scope, status, kind, detail, headers=error.headers)
 
 

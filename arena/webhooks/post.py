@@ -155,11 +155,11 @@ def _connection(
 def _reason(error: Exception) -> str:
     """Return why there was no answer, in our own words: those of the other side may be anything."""
     if isinstance(error, TimeoutError):
-        return "it took too long"
+        return "timed out"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return "its certificate is not valid"
+        return "its certificate is invalid"
     if isinstance(error, ssl.SSLError):
-        return "there is no TLS"
+        return "the server does not speak TLS"
     if isinstance(error, ConnectionRefusedError):
         return "nobody listens there"
     return "the connection broke" if isinstance(error, OSError) else "the answer is not HTTP"

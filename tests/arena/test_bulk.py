@@ -136,7 +136,7 @@ def test_token_files_when_some_are_there_then_all_of_them_are_named_and_stay_as_
         path.write_text("mine")
     refused = arena("bot", "register", "--file", file, "--tokens", tokens)
     *named, summed = refused.err.splitlines()
-    assert named == [f"error: tokens: {path} is there already" for path in there]
+    assert named == [f"error: tokens: {path} already exists" for path in there]
     assert "files already exist: were these bots registered before?" in summed
     assert registered(storage) == []
     assert sorted(tokens.iterdir()) == there

@@ -205,7 +205,7 @@ def test_export_writes_the_parts_and_every_deal_as_a_line(
     file = tmp_path / "cup.jsonl"
     assert arena("export", "cup", "--output", file).out == f"14 lines written to {file}\n"
     assert file.read_text(encoding="utf-8").splitlines() == lines
-    assert_one_line(arena("export", "cup", "--deals", "--output", file), 1, f"{file} is there already")
+    assert_one_line(arena("export", "cup", "--deals", "--output", file), 1, f"{file} already exists")
     again = arena("export", "cup", "--deals", "--output", file, "--force")
     assert again.out == f"6 deals written to {file}\n"
     assert file.read_text(encoding="utf-8").splitlines() == lines[6:12]

@@ -106,7 +106,11 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
         ("LOCAL_REFEREES", "65", "ARENA_LOCAL_REFEREES: must be less than or equal to 64"),
         ("LOCAL_REFEREES", "9" * 5000, "ARENA_LOCAL_REFEREES: Unable to parse input string"),
         ("DATA", "~nobody-here/arena", "setting data: ~nobody-here/arena: home folder not found"),
-        ("TLS_CERTIFICATE", "~nobody-here/r.pem", "setting tls_certificate: ~nobody-here/r.pem: there is no"),
+        (
+            "TLS_CERTIFICATE",
+            "~nobody-here/r.pem",
+            "setting tls_certificate: ~nobody-here/r.pem: home folder not found",
+        ),
         ("DRAIN_SECONDS", "-1", "ARENA_DRAIN_SECONDS: must be greater than or equal to 0"),
         ("SPECTATORS", "nobody", "ARENA_SPECTATORS: must be 'anyone' or 'token'"),
         ("TLS_CERTIFICATE", "r.pem", "setting tls_key: not set, and tls_certificate needs it"),
@@ -130,7 +134,7 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
             "filesystem:///a#b",
             "ARENA_BROKER_URL: filesystem:///a#b is not filesystem:///folder",
         ),
-        ("CONFIG", "/nowhere/arena.toml", "ARENA_CONFIG: no file /nowhere/arena.toml"),
+        ("CONFIG", "/nowhere/arena.toml", "ARENA_CONFIG: /nowhere/arena.toml does not exist"),
         (
             "DATA",
             "/tmp/a\r",
@@ -167,7 +171,7 @@ def test_database_when_it_is_postgresql_under_any_of_its_names_then_the_driver_i
         ("worker_threads = ", "ARENA_CONFIG: .*arena.toml: is not TOML: "),
         (b"# \xff", "ARENA_CONFIG: .*arena.toml: is not TOML: 'utf-8' codec"),
         ("listen = " + 9999 * "[", "ARENA_CONFIG: .*arena.toml: is not TOML: "),
-        ('tls_ca = "~nobody-here/ca.pem"', "setting tls_ca: ~nobody-here/ca.pem: there is no such home"),
+        ('tls_ca = "~nobody-here/ca.pem"', "setting tls_ca: ~nobody-here/ca.pem: home folder not found"),
         ('tls_ca = "ca\\u0000.pem"', r"setting tls_ca: contains the control character '\\x00'$"),
     ],
 )

@@ -269,7 +269,7 @@ def test_message_when_another_attempt_was_begun_then_the_late_answer_says_nothin
     def be_late(url: str, body: bytes, headers: Mapping[str, str], *, private: bool) -> int:
         world.clock.now += TAKEN
         assert deliver(world, settings, Receiver()) == 1
-        raise NotSent("it took too long")
+        raise NotSent("timed out")
 
     deliver_due(world.storage, settings, world.clock, be_late)
     assert [(one.state, one.problem) for one in deliveries(world)] == [("delivered", None)]

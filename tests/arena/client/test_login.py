@@ -172,7 +172,7 @@ def test_login_when_the_password_is_wrong_then_a_line_says_so(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", StringIO("wrong\n"))
     refused = called(capsys, "login", remote.url, "--account", "root")
-    assert_one_line(refused, 1, "no account has this name and this password")
+    assert_one_line(refused, 1, "wrong account name or password")
     assert not config.exists()
 
 
@@ -225,7 +225,7 @@ def test_key_when_it_has_expired_then_a_line_says_what_to_do(
     ("arguments", "text"),
     [
         (["--data", "x", "--server", "https://a.test", "leaderboard"], "not both"),
-        (["login"], "which arena? Give its URL"),
+        (["login"], "the URL of an arena is required"),
         (["login", "https://a.test", "--sign-up"], "an account is required"),
         (["login", "https://a.test", "--account", "x", "--key-file", "y"], "not both"),
     ],

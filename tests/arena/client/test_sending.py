@@ -140,7 +140,7 @@ def test_server_when_its_certificate_is_not_good_then_the_error_says_why(send: A
     cause.verify_message = "self-signed certificate"
     error = httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED]")
     error.__cause__ = cause
-    with pytest.raises(Unreachable, match=r"^the certificate of https://arena.test is not good: self-signed"):
+    with pytest.raises(Unreachable, match=r"^the certificate of https://arena.test is invalid: self-signed"):
         send(Played(error), call_of(leaderboards.leaderboard))
 
 

@@ -175,7 +175,7 @@ def test_sign_in_when_the_password_is_wrong_then_the_form_keeps_the_name(
 ) -> None:
     refused = browse().post("/sign-in", data={"account": "ann", "password": "wrong password"})
     assert refused.status_code == 403
-    assert "no account has this name and this password" in refused.text
+    assert "wrong account name or password" in refused.text
     assert 'value="ann"' in refused.text
     assert "wrong password" not in refused.text
 

@@ -210,7 +210,7 @@ def test_page_when_there_is_none_then_a_browser_reads_so_and_a_program_gets_prob
 ) -> None:
     shown = client.get("/<b>nothing</b>")
     assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
-    assert "there is nothing at /<b>nothing</b>" in Read(shown.text).text
+    assert "/<b>nothing</b> not found" in Read(shown.text).text
     assert "b" not in Read(shown.text).tags
     for path, accept in (("/nothing", "*/*"), ("/api/v1/nothing", BROWSER["Accept"])):
         answer = client.get(path, headers={"Accept": accept})
@@ -287,7 +287,7 @@ def test_root_of_the_api_leads_to_its_page(client: TestClient) -> None:
     ("method", "asked", "field", "reason"),
     [
         ("GET", "/bots?limt=3", "limt", "is not a parameter; did you mean 'limit'?"),
-        ("GET", "/rulesets?x=1", "x", "is not a parameter; there is only limit, cursor"),
+        ("GET", "/rulesets?x=1", "x", "is not a parameter; allowed: limit, cursor"),
         ("GET", "/crosstable?bot=ann/greedy", "bot", "must have at least 2 items, not 1"),
         ("POST", "/rulesets/check", "body", "must be JSON, with the header Content-Type: application/json"),
     ],
