@@ -39,8 +39,8 @@ INTERPRETED = {
 
 def modules(package: Path) -> list[str]:
     """Return the paths of the modules to compile, inside the package."""
-    found = {path.relative_to(package).as_posix() for pattern in COMPILED for path in package.glob(pattern)}
-    return sorted(one for one in found - INTERPRETED.keys() if not one.endswith("__init__.py"))
+    paths = {path.relative_to(package).as_posix() for pattern in COMPILED for path in package.glob(pattern)}
+    return sorted(path for path in paths - INTERPRETED.keys() if not path.endswith("__init__.py"))
 
 
 class Compiling(BuildHookInterface[Any]):

@@ -22,6 +22,6 @@ else:
 
 def build() -> str:
     """Return which build runs: ``compiled`` or ``pure Python``."""
-    found = find_spec("referee.cards")  # as all modules on which time depends (``referee/hatch_build.py``)
-    origin = found.origin if found is not None else None
+    spec = find_spec("referee.cards")  # as all modules on which time depends (``referee/hatch_build.py``)
+    origin = spec.origin if spec is not None else None
     return "compiled" if origin is not None and origin.endswith(tuple(EXTENSION_SUFFIXES)) else "pure Python"

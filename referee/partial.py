@@ -37,7 +37,7 @@ def begin(
     begun = tuple(_with_blanks(rules, known, hidden, numbers) for known, hidden in hands)
     pile = tuple(card or blank(rules, next(numbers)) for card in stock)
     if len(left_over(rules, rules.pack, (*begun, *pile))) < next(numbers):
-        raise PositionError("more cards are hidden than there are")
+        raise PositionError("more cards are hidden than the pack has left")
     planned, first = [], len(rules.pack)
     for cards in renewals:  # the known cards count as in a stock without a plan
         planned.append([card or blank(rules, place) for place, card in enumerate(cards, first)])

@@ -195,7 +195,7 @@ class Position:
         parties = [("exchange", seat) for seat in exchange[:2]] if exchange else []
         for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1), *parties):
             if value not in range(players) or (name == "hands" and value != players - 1):
-                raise PositionError(f"{name}: there are {players} seats")
+                raise PositionError(f"{name}: does not fit {players} seats")
         told = Told(include, leader_has_lowest)
         hands = with_played(rules, hands, actions)
         deal = begin(rules, seed, dealer, step, leader, hands, stock, renewals, at_once=at_once)

@@ -62,10 +62,10 @@ def turn_from(text: str) -> Turn:
         position = Position.parse(text)
         return _turn(position.deal(), position.seat)
     name, *parts = (part.strip() for part in text.split(";"))
-    given = dict(map(_field, filter(None, parts)))
+    fields = dict(map(_field, filter(None, parts)))
     rules = rules_of(name)
     try:
-        return _described(rules, given)
+        return _described(rules, fields)
     except (CardError, PlayError, ValueError) as error:
         raise PositionError(f"{text!r}: {error}") from None
 
@@ -77,19 +77,19 @@ def _field(part: str) -> tuple[str, str]:
     return name, part.removeprefix(name).strip()
 
 
-def _described(rules: Rules, given: Mapping[str, str]) -> Turn:
+def _described(rules: Rules, fields: Mapping[str, str]) -> Turn:
     players, size = rules.ruleset.players, rules.ruleset.hand_size
     if size == "all":
         size = rules.count(rules.full) // players
-    seat = _number(given.get("seat", "0"))
-    hand, to_beat = rules.parse(given.get("hand", "")), rules.parse(given.get("to beat", ""))
+    seat = _number(fields.get("seat", "0"))
+    hand, to_beat = rules.parse(fields.get("hand", "")), rules.parse(fields.get("to beat", ""))
     if seat not in range(players):
-        raise PositionError(f"seat {seat}: there are {players} seats")
+        raise PositionError(f"seat {seat}: must be below {players}")
     if not hand:
         raise PositionError("hand: must have a card")
-    counts = [*map(_number, given["counts"].split())] if "counts" in given else [size] * players
+    counts = [*map(_number, fields["counts"].split())] if "counts" in fields else [size] * players
     own = rules.count(hand)
-    counts[seat : seat + 1] = [own] if "counts" not in given else counts[seat : seat + 1]
+    counts[seat : seat + 1] = [own] if "counts" not in fields else counts[seat : seat + 1]
     if len(counts) != players or counts[seat] != own:
         raise PositionError(
             f"counts: must be {players} numbers, with {own} for seat {seat}, whose hand has as many"
@@ -107,9 +107,9 @@ def _described(rules: Rules, given: Mapping[str, str]) -> Turn:
         leader=before if to_beat else seat,
         hands=hands,
         actions=[(before, to_beat, False)] if to_beat else [],
-        include=rules.parse(given.get("must", "")),
+        include=rules.parse(fields.get("must", "")),
     )
-    return _turn(position.deal(), seat, _number(given.get("ms", str(DECISION_MS))))
+    return _turn(position.deal(), seat, _number(fields.get("ms", str(DECISION_MS))))
 
 
 def _number(text: str) -> int:
@@ -128,13 +128,13 @@ def turn_at(record: Record | Iterable[Record] | Path | str, *, deal: int | None 
     return _turn_of(_chosen([*_records(record)], deal), action)
 
 
-def _records(given: Record | Iterable[Record] | Path | str) -> Iterator[Record]:
-    if isinstance(given, Mapping):
-        yield given.get("record", given)
-    elif isinstance(given, (str, Path)):
-        yield from (deal.record for deal in deal_records(Path(given)))
+def _records(source: Record | Iterable[Record] | Path | str) -> Iterator[Record]:
+    if isinstance(source, Mapping):
+        yield source.get("record", source)
+    elif isinstance(source, (str, Path)):
+        yield from (deal.record for deal in deal_records(Path(source)))
     else:
-        for record in given:
+        for record in source:
             yield from _records(record)
 
 
@@ -142,7 +142,7 @@ def _chosen(records: Sequence[Record], deal: int | None) -> Record:
     chosen = [record for record in records if deal is None or record["deal"] == deal]
     if len(chosen) != 1:
         what = "deal records" if deal is None else f"records of deal {deal}"
-        raise RecordError(None, f"there are {len(chosen) or 'no'} {what}, and one is wanted")
+        raise RecordError(None, f"needs one of the {what}, has {len(chosen)}")
     return chosen[0]
 
 
@@ -150,13 +150,13 @@ def _turn_of(record: Record, action: int) -> Turn:
     from referee.records.reading import read_record
     from referee.records.replay import carry_out, start
 
-    read = read_record(record)
-    if action not in range(len(read.actions)):
-        raise RecordError(action, f"there are {len(read.actions)} actions, counted from 0")
-    deal = start(read, None)
-    for index, text in enumerate(read.actions[:action]):
+    whole = read_record(record)
+    if action not in range(len(whole.actions)):
+        raise RecordError(action, f"must be an action from 0 to {len(whole.actions) - 1}")
+    deal = start(whole, None)
+    for index, text in enumerate(whole.actions[:action]):
         carry_out(deal, index, text)
-    return _turn(deal, int(read.actions[action][0]), seats=tuple(read.seats), number=read.deal)
+    return _turn(deal, int(whole.actions[action][0]), seats=tuple(whole.seats), number=whole.deal)
 
 
 def _turn(

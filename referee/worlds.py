@@ -123,7 +123,7 @@ class Worlds:
         unknown = pools(deal)
         spare = len(unknown[0]) - sum([slot.renewal == 0 for slot in slots])
         if spare < 0:
-            raise PositionError("more cards are hidden than there are")
+            raise PositionError("more cards are hidden than the pack has left")
         slots += [Slot(0, NOBODY, 0, -1, 0)] * spare
         self.slots = tuple(slots)
         """Where the unknown cards are, by seat; last those that are not in the deal."""
@@ -184,7 +184,7 @@ class Worlds:
         for slot in self.slots:
             some = hands[slot.seat] if slot.seat != NOBODY else pile[-1:] if slot.bit else [0]
             if not some:
-                raise PositionError("there are fewer cards than are unknown")
+                raise PositionError("fewer cards than are unknown")
             card = next((card for card in some if not card & slot.lacks), some[0])
             cards.append(card)
             if slot.seat != NOBODY:
@@ -192,7 +192,7 @@ class Worlds:
             elif slot.bit:
                 pile.pop()
         if any(hands):
-            raise PositionError("there are more cards than are unknown")
+            raise PositionError("more cards than are unknown")
         return self._world(cards)
 
     def _mask(self, card: int) -> int:

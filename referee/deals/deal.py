@@ -207,9 +207,9 @@ class Deal(DealState):
             self._give(*exchange)
 
     def _give(self, loser: int, winner: int) -> None:
-        given = highest_card(self.rules, self.hands[loser])
-        self._move(given, loser, winner)
-        self.exchange = Exchange(loser, winner, given)
+        gift = highest_card(self.rules, self.hands[loser])
+        self._move(gift, loser, winner)
+        self.exchange = Exchange(loser, winner, gift)
         self._ask(winner, EXCHANGE)
 
     def _return(self, winner: int, mask: int) -> int:
@@ -370,8 +370,8 @@ class Deal(DealState):
         """Draw cards for a pass; return their mask."""
         finished = self._trick_ends[-1] if self._trick_ends else 0
         needed = (self.to_beat & self.rules.full).bit_count() or 1
-        wanted = 1 if self.rules.ruleset.draw_on_pass == "one" else needed
-        drawn = self.stock.draw(wanted, self.log, finished)
+        count = 1 if self.rules.ruleset.draw_on_pass == "one" else needed
+        drawn = self.stock.draw(count, self.log, finished)
         if drawn:
             self._holdings.add(seat, drawn)
         return drawn

@@ -156,8 +156,8 @@ def _case(rules: Rules, finish: Finish) -> Case:
     final, fixed = finish.final, rules.ruleset.instant_win_penalty
     factor, extra = final_factor(rules, final), 0
     if final and rules.ruleset.final_honours:
-        shown = [entry for entry in rules.ruleset.final_honours if shows(rules, entry.honour, final)]
-        factor, extra = factor * _times(shown), _added(shown)
+        honours = [entry for entry in rules.ruleset.final_honours if shows(rules, entry.honour, final)]
+        factor, extra = factor * _times(honours), _added(honours)
     if finish.unplayed and fixed is not None:
         penalties = [0 if seat == winner else fixed for seat in range(len(hands))]
     else:

@@ -149,7 +149,7 @@ class Session:
         """Add up the points of the deal, which must be over."""
         deal = self.deal
         if deal is None or not deal.over:
-            raise ValueError("there is no deal that is over")
+            raise ValueError("no deal is over yet")
         self.deal = None
         self.deals_played += 1
         self._last = legacy(deal)

@@ -70,18 +70,18 @@ class Stock:
         self._cards = [*map(turned, self._cards)]
         self.renewals = tuple(tuple(map(turned, cards)) for cards in self.renewals)
 
-    def draw(self, wanted: int, log: Sequence[Entry], finished: int) -> int:
-        """Take up to ``wanted`` cards; return their mask.
+    def draw(self, count: int, log: Sequence[Entry], finished: int) -> int:
+        """Take up to ``count`` cards; return their mask.
 
         The first ``finished`` entries of the deal's log belong to finished tricks: if the rules have a
         restock, their cards are shuffled and become the stock whenever a card is due and there is none.
         """
-        if wanted == 1 and self._cards:  # by far the most frequent draw
+        if count == 1 and self._cards:  # by far the most frequent draw
             return self._cards.pop()
         drawn = 0
-        while wanted and (self._cards or self._restock(log, finished)):
+        while count and (self._cards or self._restock(log, finished)):
             drawn = self._rules.add(drawn, self._cards.pop())
-            wanted -= 1
+            count -= 1
         return drawn
 
     def _restock(self, log: Sequence[Entry], finished: int) -> bool:

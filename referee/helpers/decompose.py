@@ -79,7 +79,7 @@ class Decomposer:
             some.sort(key=lambda play: (play[0] / play[1].bit_count(), play[2]))
         self._plays = plays
         """By the lowest card: price, mask and code of each play, the cheapest per card first."""
-        self._known: dict[int, tuple[float, int]] = {0: (0.0, 0)}
+        self._covers: dict[int, tuple[float, int]] = {0: (0.0, 0)}
         """By the mask of a part: its cost, and the code of the play that covers its lowest card."""
         self._left = 0
 
@@ -92,20 +92,20 @@ class Decomposer:
         while part:
             plays.append(code)
             part = self._rules.remove(part, code & self._rules.full)
-            _, code = self._known.get(part) or self._greedy(part)
+            _, code = self._covers.get(part) or self._greedy(part)
         if not exact:
             cost = sum(map(self._price, plays))
         return Decomposition(tuple(sorted(plays)), cost, exact)
 
     def cost(self, hand: int) -> float:
         """Return what a part of the hand costs."""
-        known = self._known.get(hand)
-        return known[0] if known is not None else self.best(hand).cost
+        cover = self._covers.get(hand)
+        return cover[0] if cover is not None else self.best(hand).cost
 
     def _search(self, part: int) -> tuple[float, int]:
-        known = self._known.get(part)
-        if known is not None:
-            return known
+        cover = self._covers.get(part)
+        if cover is not None:
+            return cover
         self._left -= 1
         if self._left <= 0:
             return self._greedy(part)
@@ -117,7 +117,7 @@ class Decomposer:
                 if cost < least:
                     least, first = cost, code
         if self._left > 0:
-            self._known[part] = least, first
+            self._covers[part] = least, first
         return least, first
 
     def _greedy(self, part: int) -> tuple[float, int]:

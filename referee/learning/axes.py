@@ -88,8 +88,8 @@ def _bombs(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     for kind in PLAY_KINDS:
         yield f"bombs.{kind}", _place(kind, kinds)
     for rank in range(_MOST_RANKS + 1):
-        one = ruleset.rank_names[rank : rank + 1]
-        chosen = [len(name.split()) for name in ruleset.bombs if rank_of(name) in one]
+        ranks = ruleset.rank_names[rank : rank + 1]
+        chosen = [len(name.split()) for name in ruleset.bombs if rank_of(name) in ranks]
         yield f"bombs.rank.{rank}", max(chosen, default=0) / 4
     runs = [run_lengths(name, (), 0).start for name in ruleset.bombs if kind_of(name) == "pair_run"]
     yield "bombs.pairs", min(runs, default=_MOST_RANKS) / _MOST_RANKS
@@ -129,10 +129,10 @@ def _scoring(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     by_cards = [bracket for bracket in ruleset.multipliers if bracket.start != "all"]
     whole = [bracket for bracket in ruleset.multipliers if bracket.start == "all"]
     for place in range(_BRACKETS):
-        found = by_cards[place] if place < len(by_cards) else None
-        start = found.start if found and found.start != "all" else 0
+        bracket = by_cards[place] if place < len(by_cards) else None
+        start = bracket.start if bracket and bracket.start != "all" else 0
         yield f"multipliers.{place}.from", min(start / 13, 1)
-        yield from _worth(f"multipliers.{place}", found)
+        yield from _worth(f"multipliers.{place}", bracket)
     yield from _worth("multipliers.all", whole[0] if whole else None)
     for field in ("honours_left", "final_honours"):
         entries = {entry.honour: entry for entry in getattr(ruleset, field)}

@@ -42,13 +42,13 @@ class PlayTable:
 
     def rows(self, codes: Iterable[int]) -> list[int]:
         """Return the rows of these codes, 0 for a pass; they are valid until the next call."""
-        known = self._rows
-        if len(known) > _MOST:
+        rows = self._rows
+        if len(rows) > _MOST:
             self._forget()
         try:
-            return [known[code] for code in codes]
+            return [rows[code] for code in codes]
         except KeyError:
-            return [known[code] if code in known else self._add(code) for code in codes]
+            return [rows[code] if code in rows else self._add(code) for code in codes]
 
     def _forget(self) -> None:
         self._rows.clear()

@@ -52,8 +52,8 @@ def of_turn(turn: Turn) -> Sight:
     for seat, played, drawn in happened:
         begun[seat] += played.bit_count() - drawn
     public = PublicDeal(rules, step, begun)
-    for shown in happened:
-        public.add(*shown)
+    for action in happened:
+        public.add(*action)
     return Sight(
         seat=turn.seat,
         step=step,
@@ -75,13 +75,13 @@ def of_turn(turn: Turn) -> Sight:
 class Onlooker:
     """Follows one deal and reports what its seats see."""
 
-    __slots__ = ("_deal", "_public", "_read", "_scores")
+    __slots__ = ("_deal", "_length", "_public", "_scores")
 
     def __init__(self, deal: Deal, scores: Sequence[int]) -> None:
         """Follow ``deal``, which may have begun already; ``scores`` are the session's before it."""
         self._deal, self._scores = deal, scores
         self._public: PublicDeal | None = None
-        self._read = 0
+        self._length = 0
 
     def sight(self, seat: int, choices: Sequence[int] | None = None) -> Sight:
         """Return what ``seat`` sees now.
@@ -112,11 +112,11 @@ class Onlooker:
 
     def _followed(self) -> PublicDeal:
         log, public = self._deal.log, self._public
-        if public is None or not self._read:  # an exchange may have changed the counts
+        if public is None or not self._length:  # an exchange may have changed the counts
             public = self._public = PublicDeal(self._deal.rules, self._deal.step, _begun(self._deal))
-        for seat, mask, drawn, _ in log[self._read :]:
+        for seat, mask, drawn, _ in log[self._length :]:
             public.add(seat, mask, drawn.bit_count())
-        self._read = len(log)
+        self._length = len(log)
         return public
 
 

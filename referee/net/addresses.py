@@ -103,8 +103,8 @@ def proxy_to(host: str, variables: tuple[str, ...] = GRPC) -> Proxy | None:
     variable = next((name for name in variables if os.environ.get(name)), "")
     if not variable or (is_near(host) and variable != "grpc_proxy") or _is_excepted(host):
         return None
-    given = os.environ[variable]
-    proxy = Proxy(given if "://" in given else f"http://{given}", variable)
+    address = os.environ[variable]
+    proxy = Proxy(address if "://" in address else f"http://{address}", variable)
     try:
         return proxy if proxy.url.startswith("http://") and proxy.address[0] else None
     except ValueError:  # of its port
@@ -113,8 +113,8 @@ def proxy_to(host: str, variables: tuple[str, ...] = GRPC) -> Proxy | None:
 
 def _is_excepted(host: str) -> bool:
     """Return whether the environment says that no proxy is to be used for a host."""
-    given = filter(None, map(os.environ.get, ("no_grpc_proxy", "no_proxy")))
-    text = next(given, "")
+    lists = filter(None, map(os.environ.get, ("no_grpc_proxy", "no_proxy")))
+    text = next(lists, "")
     host = host.strip("[]").lower()
     return any(_covers(entry.strip().lower(), host) for entry in text.split(",") if entry.strip())
 

@@ -76,10 +76,10 @@ class KeptChannels(threading.local):
 
 
 def _channel(
-    address: str, tls: ClientTls | None, kept: grpc.Channel | None
+    address: str, tls: ClientTls | None, open_channel: grpc.Channel | None
 ) -> AbstractContextManager[grpc.Channel]:
     """Return the channel that was kept, which stays open, or a new one."""
-    return sync_channel(address, tls, _OPTIONS) if kept is None else nullcontext(kept)
+    return sync_channel(address, tls, _OPTIONS) if open_channel is None else nullcontext(open_channel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +192,10 @@ def read_log(
     with sync_channel(address, tls, _OPTIONS) as channel:
         stub = logs_pb2_grpc.LogServiceStub(channel)
         while True:
-            wanted = replace(query, limit=query.limit - len(entries))
+            rest = replace(query, limit=query.limit - len(entries))
             try:
                 page = stub.ListLogEntries(
-                    query_request(wanted, page_token), metadata=_bearer(token), timeout=timeout
+                    query_request(rest, page_token), metadata=_bearer(token), timeout=timeout
                 )
             except grpc.RpcError as error:
                 raise _log_error(address, error, tls) from None

@@ -26,8 +26,8 @@ NO_PROXY = ("no_proxy", "NO_PROXY", "no_grpc_proxy")
 """The variables that libraries of any language read for hosts to which no proxy leads."""
 
 
-def environment_for_bots(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return this process's environment without the arena's settings; ``given`` is added.
+def environment_for_bots(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return this process's environment without the arena's settings; ``variables`` is added.
 
     No proxy leads to this host, whatever language a bot is written in.
     """
@@ -35,4 +35,4 @@ def environment_for_bots(given: Mapping[str, str] | None = None) -> dict[str, st
     excepted = {name: ",".join(filter(None, (others.get(name), HERE))) for name in NO_PROXY}
     if not others.get("no_grpc_proxy"):  # gRPC reads no_proxy only without it
         del excepted["no_grpc_proxy"]
-    return {**others, **excepted, **(given or {})}
+    return {**others, **excepted, **(variables or {})}

@@ -71,10 +71,10 @@ def ending() -> list[signal.Signals]:
 
     Signals that are ignored are left out, as SIGHUP is by nohup.
     """
-    known = [signal.SIGTERM]
+    signals = [signal.SIGTERM]
     if sys.platform != "win32":
-        known.append(signal.SIGHUP)
-    return [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
+        signals.append(signal.SIGHUP)
+    return [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def end_on_hangup() -> None:

@@ -26,9 +26,9 @@ def _bounds(capabilities: bots_pb2.Capabilities) -> Iterator[str]:
         yield f"at most {_counted(capabilities.max_packs, 'pack')}"
     if capabilities.max_card:
         yield f"cards up to {_name(capabilities.max_card)}"
-    known = [kind for kind in TURN_KINDS.values() if kind in capabilities.turn_kinds]
+    kinds = [kind for kind in TURN_KINDS.values() if kind in capabilities.turn_kinds]
     if capabilities.turn_kinds:
-        names = ", ".join(map(bots_pb2.TurnKind.Name, known))
+        names = ", ".join(map(bots_pb2.TurnKind.Name, kinds))
         yield f"turns of the kinds {names or 'that are not known here'}"
 
 
@@ -48,9 +48,9 @@ def turn_kinds(ruleset: Ruleset) -> list["bots_pb2.TurnKind.ValueType"]:
 
 
 def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[str]:
-    known = set(capabilities.turn_kinds)
+    kinds = set(capabilities.turn_kinds)
     for kind in turn_kinds(ruleset):
-        if known and kind not in known:
+        if kinds and kind not in kinds:
             yield f"turns of the kind {bots_pb2.TurnKind.Name(kind)}"
     if capabilities.HasField("max_seats") and ruleset.players > capabilities.max_seats:
         yield f"{ruleset.players} seats, and the bot supports at most {capabilities.max_seats}"

@@ -179,12 +179,12 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
     if turn.credit_ms:
         parts.append(_CREDIT_MS[turn.credit_ms])
     if wants is not None:
-        parts += _wanted(wants, deal, seat, fragments)
+        parts += _requested_parts(wants, deal, seat, fragments)
     data = b"".join(parts)
     return _TURN_HEAD[len(data)] + data
 
 
-def _wanted(wants: Wants, deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
+def _requested_parts(wants: Wants, deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
     """Return what the bot wants with each turn: legal plays, its hand, the number of cards of each seat."""
     parts: list[bytes] = []
     if wants.legal_plays:

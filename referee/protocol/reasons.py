@@ -185,13 +185,13 @@ class Unreadable:
 def reader(kind: type[_Request]) -> Callable[[bytes], _Request | Unreadable]:
     """Return a function that reads messages of a kind."""
 
-    def read(data: bytes) -> _Request | Unreadable:
+    def parse(data: bytes) -> _Request | Unreadable:
         try:
             return kind.FromString(data)
         except DecodeError:
             return Unreadable(kind.DESCRIPTOR.name, len(data))
 
-    return read
+    return parse
 
 
 def readable(message: _Request | Unreadable) -> _Request:

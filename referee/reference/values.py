@@ -30,10 +30,10 @@ FEW = 3
 def policies_of(rules: Rules) -> tuple[Policy, ...]:
     """Return the policies by number; how many they are is a power of two."""
     full = rules.full
-    kept = rules.rank_masks[len(rules.ruleset.ranks) - 1]
+    top = rules.rank_masks[len(rules.ruleset.ranks) - 1]
     size = Memo[int, int](lambda code: (code & full).bit_count()).__getitem__
     gives_nothing_away = Memo[int, bool](
-        lambda code: not code & kept and (not code or rules.kind(code) not in STRONG)
+        lambda code: not code & top and (not code or rules.kind(code) not in STRONG)
     ).__getitem__
 
     def greedy(choices: Sequence[int], _hands: Sequence[int], _seat: int) -> int:

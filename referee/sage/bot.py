@@ -64,13 +64,13 @@ class SageBot:
 
 def milliseconds(usual: float) -> float:
     """Return the value of ``ARENA_SAGE_MS``, or ``usual`` if it is not set. Exit if it is not a number."""
-    given = environ.get("ARENA_SAGE_MS", "")
+    text = environ.get("ARENA_SAGE_MS", "")
     try:
-        limit = float(given.encode("ascii") or usual)
+        limit = float(text.encode("ascii") or usual)
     except ValueError:
         limit = -1.0
     if not 0 <= limit < float("inf"):
-        sys.exit(f"ARENA_SAGE_MS: {given!r} is no number of milliseconds")
+        sys.exit(f"ARENA_SAGE_MS: must be a number of milliseconds, not {text!r}")
     return limit
 
 

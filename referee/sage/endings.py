@@ -37,7 +37,7 @@ class Endings:
         self._next_leads = rules.ruleset.after_out == "next_leads"
         self._most = _MOST_POINTS.get(rules.ruleset.settle)
         self._plays: Memo[int, list[int]] = Memo(rules.list_plays, MOST_KNOWN)
-        self._known: dict[tuple[object, ...], _Points] = {}
+        self._values: dict[tuple[object, ...], _Points] = {}
         self._apart: tuple[int, int, int | None] = (0, 1, None)
         """What the points depend on besides the cards; it is the same for everything remembered."""
         self._order: tuple[int, ...] = ()
@@ -48,8 +48,8 @@ class Endings:
     def points(self, start: Start, hands: Sequence[int], nodes: int) -> _Points:
         """Return the points if every seat plays best. Raise TooLong for more than ``nodes`` positions."""
         apart = (start.dealer, start.step, start.leader)
-        if apart != self._apart or len(self._known) > MOST_KNOWN:
-            self._known.clear()
+        if apart != self._apart or len(self._values) > MOST_KNOWN:
+            self._values.clear()
         self._apart, self._left = apart, nodes
         self._order = next_seats(start.step, len(hands))
         self.looked_at = 0
@@ -77,9 +77,9 @@ class Endings:
             seat, to_beat, locked = self._passed(hands, seat, to_beat, last, locked)
             codes = self._codes(hands, seat, to_beat, locked)
         key = (hands, seat, to_beat, last, locked, out, final)
-        known = self._known.get(key)
-        if known is not None:
-            return known
+        points = self._values.get(key)
+        if points is not None:
+            return points
         self._left -= 1
         if self._left < 0:
             raise TooLong
@@ -98,7 +98,7 @@ class Endings:
             value = self._value(hands, following, beaten, last, more, out, final)
             if value[seat] > best[seat]:
                 best = value
-        self._known[key] = best
+        self._values[key] = best
         return best
 
     def _codes(self, hands: tuple[int, ...], seat: int, to_beat: int, locked: int) -> list[int]:

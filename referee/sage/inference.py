@@ -150,9 +150,9 @@ class Inference:
         for since, to_beat, code, hurries in self._decisions[seat]:
             units = plan[hand | since]
             if to_beat:
-                wanted = wants.wants_to_follow(units, to_beat, hurries)
-                same = wanted | full == code | full
-                odds = PASSES[same] if not wanted else FOLLOWS[same] if code else PASSES_INSTEAD
+                follow = wants.wants_to_follow(units, to_beat, hurries)
+                same = follow | full == code | full
+                odds = PASSES[same] if not follow else FOLLOWS[same] if code else PASSES_INSTEAD
             else:
                 odds = LEADS[wants.wants_to_lead(units, hurries) | full == code | full]
             thrifty += odds[0]
@@ -195,8 +195,8 @@ def decisions(position: Position, seat: int) -> list[list[Decision]]:
     ]
 
 
-def _either(one: float, other: float) -> float:
+def _either(larger: float, smaller: float) -> float:
     """Return the logarithm of the sum of two numbers, of which these are the logarithms."""
-    if one < other:
-        one, other = other, one
-    return one + log(1 + exp(other - one))
+    if larger < smaller:
+        larger, smaller = smaller, larger
+    return larger + log(1 + exp(smaller - larger))

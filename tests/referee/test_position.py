@@ -448,7 +448,7 @@ def test_view_of_an_exchange_knows_who_took_part_and_its_own_cards() -> None:
     seen = turn_in(play(deal, "0:3D", "1:-"), 2).position()
     assert "; exchange 0:? 1:?;" in str(seen)
     assert Position.parse(str(seen), rules) == seen
-    with pytest.raises(PositionError, match="exchange: there are 3 seats"):
+    with pytest.raises(PositionError, match="exchange: does not fit 3 seats"):
         Position.parse(str(seen).replace("exchange 0", "exchange 3"), rules)
 
 

@@ -353,7 +353,7 @@ def test_milliseconds_when_the_environment_says_no_number_then_the_program_ends(
     assert bot.milliseconds(20) == 5
     for wrong in ("fast", "-1", "inf", "nan", "٣"):
         monkeypatch.setenv("ARENA_SAGE_MS", wrong)
-        with pytest.raises(SystemExit, match=f"ARENA_SAGE_MS: '{wrong}' is no number of milliseconds"):
+        with pytest.raises(SystemExit, match=f"must be a number of milliseconds, not '{wrong}'"):
             bot.milliseconds(20)
 
 

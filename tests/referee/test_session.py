@@ -242,10 +242,10 @@ def test_session_ends_with_a_forfeit() -> None:
 
 def test_session_keeps_its_order_of_calls() -> None:
     session = Session(rules_with(), SEED)
-    with pytest.raises(ValueError, match="no deal that is over"):
+    with pytest.raises(ValueError, match="no deal is over yet"):
         session.close_deal()
     session.next_deal()
-    with pytest.raises(ValueError, match="no deal that is over"):
+    with pytest.raises(ValueError, match="no deal is over yet"):
         session.close_deal()
     with pytest.raises(ValueError, match="the last deal is not closed"):
         session.next_deal()

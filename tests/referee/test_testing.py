@@ -55,7 +55,7 @@ def test_turn_from_text_under_every_ruleset_has_a_legal_lead(name: str) -> None:
         ("chinese", "hand: must have a card"),
         ("chinese; hand 3X", "3X"),
         ("chinese; hand 3D; to beat 4D 5D", "4D 5D"),
-        ("chinese; hand 3D; seat 4", "seat 4: there are 4 seats"),
+        ("chinese; hand 3D; seat 4", "seat 4: must be below 4"),
         ("chinese; hand 3D; counts 2 2 2 2", "counts: must be 4 numbers, with 1 for seat 0"),
         ("chinese; hand 3D; counts 1 x 2 2", "'x' is not a number"),
         ("chinese; hand 3D; counts 1 ٢ 2 2", "'٢' is not a number"),
@@ -85,11 +85,11 @@ def test_turn_at_when_a_file_has_several_deals_then_the_number_says_which(tmp_pa
     turn = turn_at(file, deal=records[1]["deal"], action=0)
     assert turn.deal == records[1]["deal"]
     assert turn.hand == tuple(records[1]["hands"][turn.seat].split())
-    with pytest.raises(RecordError, match="there are no records of deal 77, and one is wanted"):
+    with pytest.raises(RecordError, match="needs one of the records of deal 77, has 0"):
         turn_at(file, deal=77, action=0)
-    with pytest.raises(RecordError, match="there are 3 deal records, and one is wanted"):
+    with pytest.raises(RecordError, match="needs one of the deal records, has 3"):
         turn_at(records, action=0)
-    with pytest.raises(RecordError, match="actions, counted from 0"):
+    with pytest.raises(RecordError, match="must be an action from 0 to"):
         turn_at(records[0], action=1000)
     with pytest.raises(RecordError, match=r"no\.jsonl: No such file"):
         turn_at("no.jsonl", action=0)

@@ -97,9 +97,9 @@ class Network:
 
     def values(self, seen: Seen) -> Floats:
         """Return the network's estimate of the deal's outcome, by seat."""
-        given = self.parameters
-        hidden = np.maximum(seen.context @ given["value_context"] + given["value_bias"], 0)
-        values: Floats = hidden @ given["value"] + given["value_base"]
+        parameters = self.parameters
+        hidden = np.maximum(seen.context @ parameters["value_context"] + parameters["value_bias"], 0)
+        values: Floats = hidden @ parameters["value"] + parameters["value_base"]
         return values
 
     def chances(self, seen: Seen) -> Floats:
@@ -108,13 +108,13 @@ class Network:
 
     def gradients(self, seen: Seen, target: Target, *, clip: float, entropy: float) -> dict[str, Floats]:
         """Return the gradients of the loss: PPO's clipped objective, plus value error, minus entropy."""
-        given, count = self.parameters, np.float32(len(seen.context))
+        parameters, count = self.parameters, np.float32(len(seen.context))
         owners = seen.owners
         hidden = self._hidden(seen)
-        logs = _log_softmax(hidden @ given["score"] + np.where(seen.legal, np.float32(0), NEVER), seen)
+        logs = _log_softmax(hidden @ parameters["score"] + np.where(seen.legal, np.float32(0), NEVER), seen)
         probabilities = np.exp(logs)
-        value_hidden = np.maximum(seen.context @ given["value_context"] + given["value_bias"], 0)
-        error = value_hidden @ given["value"] + given["value_base"] - target.outcomes
+        value_hidden = np.maximum(seen.context @ parameters["value_context"] + parameters["value_bias"], 0)
+        error = value_hidden @ parameters["value"] + parameters["value_base"] - target.outcomes
         advantage = -error / (np.std(error) + np.float32(1e-6))
         ratio = np.exp(logs[target.slots] - target.chances)
         clipped = np.where(advantage > 0, ratio > 1 + clip, ratio < 1 - clip)
@@ -125,21 +125,21 @@ class Network:
         spread = np.add.reduceat(probabilities * logs, seen.starts[:-1])
         slope += np.float32(entropy) / count * probabilities * (logs - spread[owners])
         by_name: dict[str, Any] = {"score": hidden.T @ slope}
-        back = np.outer(slope, given["score"]) * (hidden > 0)
+        back = np.outer(slope, parameters["score"]) * (hidden > 0)
         by_name["plays"] = seen.plays.T @ back
         by_seat = np.add.reduceat(back, seen.starts[:-1], axis=0)
         by_name["context"], by_name["bias"] = seen.context.T @ by_seat, by_seat.sum(axis=0)
         error = error / count
         by_name["value"], by_name["value_base"] = value_hidden.T @ error, error.sum(keepdims=True)
-        value_back = np.outer(error, given["value"]) * (value_hidden > 0)
+        value_back = np.outer(error, parameters["value"]) * (value_hidden > 0)
         by_name["value_context"] = seen.context.T @ value_back
         by_name["value_bias"] = value_back.sum(axis=0)
         return by_name
 
     def _hidden(self, seen: Seen) -> Floats:
-        given = self.parameters
-        context = seen.context @ given["context"] + given["bias"]
-        hidden: Floats = np.maximum(seen.plays @ given["plays"] + context[seen.owners], 0)
+        parameters = self.parameters
+        context = seen.context @ parameters["context"] + parameters["bias"]
+        hidden: Floats = np.maximum(seen.plays @ parameters["plays"] + context[seen.owners], 0)
         return hidden
 
 

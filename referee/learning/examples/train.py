@@ -82,20 +82,20 @@ def export(network: Network, ruleset: str, out: Path) -> tuple[Path, Path]:
 
 def main() -> None:
     """Learn, measure, and write the bot."""
-    parser, given = _options()
-    if given.deals < 2 or given.decisions < 1:
+    parser, options = _options()
+    if options.deals < 2 or options.decisions < 1:
         parser.error("--deals must be 2 or more, --decisions 1 or more")
-    if not given.out.absolute().parent.is_dir():
-        parser.error(f"--out: folder {given.out.absolute().parent} does not exist")
-    plan = Plan(ruleset=given.ruleset, decisions=given.decisions, seed=given.seed)
+    if not options.out.absolute().parent.is_dir():
+        parser.error(f"--out: folder {options.out.absolute().parent} does not exist")
+    plan = Plan(ruleset=options.ruleset, decisions=options.decisions, seed=options.seed)
     try:
         encoder, network = train(plan, lambda line: print(line, flush=True))
-        result = measured(partial(best, network), encoder, given.deals, seed=1_000_000)
+        result = measured(partial(best, network), encoder, options.deals, seed=1_000_000)
     except RefereeError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         parser.exit(130, "interrupted; nothing was written\n")
-    bot, parameters = export(network, given.ruleset, given.out)
+    bot, parameters = export(network, options.ruleset, options.out)
     print(summary_of(result))
     print(f"wrote {bot} and {parameters}")
 
