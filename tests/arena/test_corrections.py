@@ -150,7 +150,7 @@ def changed(lines: list[str], at: int, **details: object) -> list[str]:
     [
         ({"correction": "hanged"}, "must be one of disqualified, reinstated, points, not 'hanged'"),
         ({"correction": "reinstated"}, "is not disqualified"),
-        ({"entrant": 99}, "there is no entrant 99 yet"),
+        ({"entrant": 99}, "entrant 99 does not exist yet"),
         ({"entrant": "1"}, "details.entrant: must be a whole number from 1 on, not '1'"),
         ({"bot": "ann/a@1"}, "details.bot: is 'ann/a@1'"),
         ({"points": 3}, "points: does not belong to it"),

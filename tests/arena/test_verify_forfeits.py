@@ -318,7 +318,7 @@ GONE = {"seat": 2, "deal": 1, "action": 0, "why": "absent", "by": "default_actio
         ({"played_for": [GONE]}, {"on_forfeit": "stand_in"}, "by: is 'default_action'"),
         ({"played_for": [GONE]}, {"on_forfeit": "end_session"}, "by: is 'default_action'"),
         ({"played_for": [GONE | {"deal": 0}]}, {}, "deal: is 0"),
-        ({"played_for": [GONE | {"seat": seat} for seat in range(4)]}, {}, "nobody is left"),
+        ({"played_for": [GONE | {"seat": seat} for seat in range(4)]}, {}, "no bot is left"),
         ({"forfeit": 2, "absent": [2]}, {}, "the session should have gone on without seat 2"),
         ({"forfeit": 2, "faults": [{"seat": 2, "action": 0}]}, {"faults": 1}, "should have gone on"),
     ],
