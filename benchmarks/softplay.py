@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.core.softplay import Chances, count_chances, treatments
+from arena.core.chances import count_chances
+from arena.core.softplay import Chances, treatments
 from benchmarks.sage import play_session
 from referee.bot import Play, Turn
 from referee.cli.botrun import load_bot

@@ -11,7 +11,8 @@ COMMANDS = (
     Later(
         "describe",
         "arena.cli.register:describe",
-        'Change a bot\'s description: its language and a link. An empty text, as in --link "", removes it.',
+        "Change a bot's description, and which organisers may enter it. "
+        'An empty text (--link "") removes it.',
     ),
     Later(
         "show",

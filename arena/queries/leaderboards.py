@@ -3,7 +3,7 @@
 import json
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
@@ -14,9 +14,9 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col
 
 from arena.core.cursors import make_cursor, read_cursor
+from arena.core.luck import Luck, LuckLine
 from arena.errors import SpecError, UnknownError
 from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine
-from arena.queries.luck import version_luck
 from arena.queries.names import NamedPool, choose_pools, placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
     Filter,
@@ -28,9 +28,10 @@ from arena.queries.places import (
     newest_rated,
     offsets,
 )
+from arena.results.ledgers import LUCK
 from arena.results.strength.pools import Pool
 from arena.results.strength.scale import figure
-from arena.store.models import Rating, RatingChange, StrengthFit, StrengthPoint
+from arena.store.models import LuckTally, Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.store.storage import Ids, Storage, Transaction, among
 
 
@@ -249,7 +250,7 @@ def _lines(
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of these bots of a pool."""
     counted = offsets(tx, pool.pool, placed)
-    luck = version_luck(tx, pool.pool, [entry.version_id for entry in placed])
+    luck = _version_luck(tx, pool.pool, [entry.version_id for entry in placed])
     for entry in placed:
         yield LeaderboardLine(
             ruleset=pool.ruleset,
@@ -261,3 +262,21 @@ def _lines(
             before=before.get(entry.rating_id),
             **{name: getattr(entry, name) for name in _STORED},
         )
+
+
+def _version_luck(tx: Transaction, pool: Pool, version_ids: Iterable[int]) -> dict[int, LuckLine]:
+    """Return the luck of these bot versions in a pool, as far as it is known."""
+    rows = tx.connection().execute(_luck_of_versions(), {**pool._asdict(), "versions": [*version_ids]})
+    return {version_id: Luck(*counts).line() for version_id, *counts in rows}
+
+
+@cache
+def _luck_of_versions() -> Select[Any]:
+    """Select the sums of versions in a pool; made once, because every page of a leaderboard uses it."""
+    of_pool = (
+        col(LuckTally.ruleset_id) == bindparam("ruleset_id"),
+        col(LuckTally.table_size) == bindparam("table_size"),
+    )
+    columns = (getattr(LuckTally, column) for column in ("version_id", *LUCK.columns))
+    these = among(LuckTally.version_id, bindparam("versions", type_=Ids()))
+    return select_columns(*columns).where(*of_pool, these)

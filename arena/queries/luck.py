@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, func
+from sqlalchemy import func
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -15,13 +14,11 @@ from arena.core.luck import UNIT, Luck, LuckLine, expected, made_above_mean
 from arena.errors import StateError, UnknownError
 from arena.queries.deals import one_deal
 from arena.queries.sessions import STILL_PLAYED, are_shown
-from arena.results.ledgers import ENTRANT_LUCK, LUCK
-from arena.results.strength.pools import Pool
+from arena.results.ledgers import ENTRANT_LUCK
 from arena.store.models import (
     UNWEIGHED,
     Entrant,
     EntrantLuck,
-    LuckTally,
     Match,
     MatchState,
     PoolSlope,
@@ -31,27 +28,9 @@ from arena.store.models import (
     SessionReference,
     Tournament,
 )
-from arena.store.storage import Ids, Storage, Transaction, among
+from arena.store.storage import Storage, Transaction, among
 from arena.tournaments.overview import find_tournament
 from referee.reference.values import REFERENCE
-
-
-def version_luck(tx: Transaction, pool: Pool, version_ids: Iterable[int]) -> dict[int, LuckLine]:
-    """Return the luck of these bot versions in a pool, as far as it is known."""
-    rows = tx.connection().execute(_of_versions(), {**pool._asdict(), "versions": [*version_ids]})
-    return {version_id: Luck(*counts).line() for version_id, *counts in rows}
-
-
-@cache
-def _of_versions() -> Select[Any]:
-    """Select the sums of versions in a pool; made once, because every page of a leaderboard uses it."""
-    of_pool = (
-        col(LuckTally.ruleset_id) == bindparam("ruleset_id"),
-        col(LuckTally.table_size) == bindparam("table_size"),
-    )
-    columns = (getattr(LuckTally, column) for column in ("version_id", *LUCK.columns))
-    these = among(LuckTally.version_id, bindparam("versions", type_=Ids()))
-    return select_columns(*columns).where(*of_pool, these)
 
 
 def entrants_luck(tx: Transaction, tournament: Tournament) -> dict[int, LuckLine]:

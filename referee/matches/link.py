@@ -11,8 +11,9 @@ from referee.matches.events import (
     SessionEnded,
     SessionInfo,
     Sight,
+    event_entry,
 )
-from referee.matches.journal import Journal, event_entry
+from referee.matches.journal import Journal
 from referee.matches.kinds import FaultKind
 from referee.matches.match import Signed
 from referee.matches.running import Match

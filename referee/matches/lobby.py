@@ -12,8 +12,8 @@ from referee.matches.broadcast import Encoder, Spectator
 from referee.matches.clock import Alarms
 from referee.matches.connection import LOST_SECONDS, CloseCode, Connection, Shutdown
 from referee.matches.connections import PENALTY_SECONDS, Connections
-from referee.matches.events import Notice
-from referee.matches.journal import Journal, notice_entry
+from referee.matches.events import Notice, notice_entry
+from referee.matches.journal import Journal
 from referee.matches.kinds import NoticeCode
 from referee.matches.match import MatchSpec, Presence, Progress, Signed, check_match
 from referee.matches.running import Match, Matches

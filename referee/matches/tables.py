@@ -11,8 +11,8 @@ from referee.deals.action import Forfeit
 from referee.deals.session import legacy
 from referee.matches.clock import Alarms
 from referee.matches.connections import Connections
-from referee.matches.events import Notice, SessionInfo
-from referee.matches.journal import Entry, EntryKind, Journal, forfeit_entry, notice_entry
+from referee.matches.events import Notice, SessionInfo, forfeit_entry, notice_entry
+from referee.matches.journal import Entry, EntryKind, Journal
 from referee.matches.kinds import NoticeCode, SessionEnd
 from referee.matches.link import TableLink
 from referee.matches.match import Finished, SessionSpec, Signed

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from arena.core.softplay import LEVEL, Chance, Chances, Key, chances, count_chances, treatments
+from arena.core.chances import Chance, chances, count_chances
+from arena.core.softplay import LEVEL, Chances, Key, treatments
 from arena.queries.softplay import soft_play
 from arena.results.luck.references import weigh_due
 from arena.results.ratings.rebuild import rebuild

@@ -18,8 +18,8 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import SQLModel, col, select
 
+from arena.core.chances import count_chances
 from arena.core.luck import beginning
-from arena.core.softplay import count_chances
 from arena.results.luck.taking import take_in
 from arena.store.models import (
     UNWEIGHED,
