@@ -81,7 +81,7 @@ def test_chances_when_a_bot_has_left_then_there_are_none() -> None:
 
 
 def test_chances_when_seats_are_partners_then_there_are_none_between_them() -> None:
-    partners = found(ruleset={**RULES, "partners": "opposite"})
+    partners = found(ruleset={**RULES, "name": "partners", "partners": "opposite"})
     assert partners == [one for one in FOUND if (one.seat - one.other) % 2]
     assert len(partners) < len(FOUND)
 
