@@ -74,9 +74,10 @@ LEAST_RATED: Mapping[str, int] = {"decision_ms": 100, "credit_ms": 100, "join_se
 """What a rated tournament grants bots at least: no organiser can make them lose by distance, or by a moment's
 absence."""
 
-BANK_MS, DECISIONS, MATCH_SECONDS = 1_000, 10, 3
+BANK_MS, DECISIONS, MATCH_SECONDS = 1_000, 10, 2
 """What it grants for each deal at least: milliseconds of a bank, if there is one, less the increments of so
-many decisions; seconds of a match, if its time is limited."""
+many decisions; for each seat too, seconds of a match, if its time is limited: a deal of four has up to 65
+decisions, which may take ``decision_ms`` each."""
 
 USUAL_DEALS = 10
 """Deals of a session that goes on until a score is reached."""
@@ -323,7 +324,7 @@ class TournamentSpec(TournamentFields, Outline):
         least = {
             **LEAST_RATED,
             "bank_ms": max(LEAST_RATED["decision_ms"], (BANK_MS - DECISIONS * self.increment_ms) * deals),
-            "match_seconds": self.join_seconds + MATCH_SECONDS * self.sessions * deals,
+            "match_seconds": self.join_seconds + MATCH_SECONDS * ruleset.players * self.sessions * deals,
         }
         for field, value in least.items():
             unlimited = field in ("bank_ms", "match_seconds") and getattr(self, field) == 0

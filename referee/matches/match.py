@@ -126,7 +126,7 @@ class Limits(BaseModel):
     )
     """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. After
     that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit. In a
-    rated tournament at least ``join_seconds`` and 3 for each deal of the match."""
+    rated tournament at least ``join_seconds`` and 2 for each seat in each deal of the match."""
     min_sessions: Annotated[int, FormField(LIMITS, "Sessions at once", rare=True)] = Field(
         default=1, ge=1, le=256
     )

@@ -160,7 +160,9 @@ class Season:
             "credit_ms": random.choice((100, 200) if rated else (0, 100)),
             "ask_forced": random.random() < 0.3,
             "decision_ms": random.choice((1000, 1000, 100)),
-            "match_seconds": random.choice((0, *(2 * (10 + 3 * whole if rated else 11,)))),
+            "match_seconds": random.choice(
+                (0, *(2 * (10 + 2 * self._ruleset.players * whole if rated else 11,)))
+            ),
             "bank_ms": (bank := random.choice((0, 0, 500 * (deals or 1)) if rated else (0, 0, 150, 2000))),
             "increment_ms": (50 if rated else random.choice((0, 50))) if bank else 0,
         }

@@ -82,8 +82,8 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
             "faults: must be at least 3 in a rated tournament, not 2 (or set rated = false)",
         ),
         (
-            {"deals": 5, "sessions": 2, "match_seconds": 59},
-            "match_seconds: must be at least 60 in a rated tournament, not 59 (or set rated = false)",
+            {"deals": 5, "sessions": 2, "match_seconds": 109},
+            "match_seconds: must be at least 110 in a rated tournament, not 109 (or set rated = false)",
         ),
         (
             {"deals": 5, "bank_ms": 4999},
@@ -205,9 +205,9 @@ def test_file_when_several_fields_are_wrong_then_each_has_a_problem_that_names_t
     "fields",
     [
         {"decision_ms": 100, "credit_ms": 100, "join_seconds": 10, "faults": 3},
-        {"deals": 5, "sessions": 2, "match_seconds": 60},
+        {"deals": 5, "sessions": 2, "match_seconds": 110},
         {"deals": 5, "bank_ms": 100, "increment_ms": 100},
-        {"duplicate": True, "bank_ms": 1000, "match_seconds": 42},
+        {"duplicate": True, "bank_ms": 1000, "match_seconds": 62},
         {"rated": False, "decision_ms": 1, "credit_ms": 0, "join_seconds": 1, "faults": 1, "bank_ms": 1},
         {"rated": False, "join_seconds": 1, "match_seconds": 2},
     ],

@@ -63,7 +63,7 @@ def failing(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
 
 def overrun(world: World) -> list[str]:
     """Export a tournament whose match ran out of time because of its second bot."""
-    finished(world, played_with(_2=0.9), match_seconds=46)
+    finished(world, played_with(_2=0.9), match_seconds=106)
     return lines_of(world)
 
 
