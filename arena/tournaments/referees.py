@@ -60,7 +60,7 @@ class Answer:
             return "is shutting down" if self.status.draining else why and f"takes no match: {why}"
         code, _, details = self.problem.removeprefix(f"referee {self.address}: ").partition(": ")
         if code == "unavailable" and REFUSED in details.lower():
-            return f"{TROUBLES[code]}: {REFUSED}, nobody listens there"
+            return f"{TROUBLES[code]}: {REFUSED}, nothing listens there"
         return TROUBLES.get(code, f"says {code}: {details}")
 
 

@@ -161,5 +161,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
         return "the server does not speak TLS"
     if isinstance(error, ConnectionRefusedError):
-        return "nobody listens there"
+        return "nothing listens there"
     return "the connection broke" if isinstance(error, OSError) else "the answer is not HTTP"

@@ -20,7 +20,7 @@ NO_TLS = "it does not use TLS, and this side does: leave ARENA_TLS_CA out for a 
 TLS = "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority, or to system"
 UNTRUSTED = "its certificate comes from no authority that ARENA_TLS_CA names"
 
-PAGES = "something else answers there, which is no referee (is that the port of the pages?)"
+PAGES = "something other than a referee answers there (is that the port of the pages?)"
 
 _NO_GRPC = "Failed parsing HTTP/2"
 """What gRPC says if a web server answers."""
@@ -89,11 +89,11 @@ async def _ended(way: _Way, context: ssl.SSLContext | None) -> str:
     except ssl.SSLError as error:
         return NO_TLS if error.reason in _NOT_TLS else ""
     except socket.gaierror:
-        return "there is no host of that name"
+        return "host name not found"
     except ConnectionRefusedError:
-        return "nobody listens there"
+        return "nothing listens there"
     except TimeoutError:
-        return "nobody answers there; does a firewall let the bot out?" if context is None else ""
+        return "no answer; does a firewall let the bot out?" if context is None else ""
     except OSError as error:
         return "" if context else str(error.strerror or error).lower()
     return ""
@@ -151,7 +151,7 @@ async def _tunnel(way: _Way, proxy: Proxy) -> asyncio.StreamWriter:
         reader, writer = await asyncio.open_connection(*proxy.address)
     except OSError as error:
         unknown = isinstance(error, socket.gaierror)
-        why = "there is no host of that name" if unknown else os.strerror(error.errno or 0).lower()
+        why = "host name not found" if unknown else os.strerror(error.errno or 0).lower()
         raise _ProxyError(f"the proxy itself cannot be reached: {why}") from None
     place = f"[{way.host}]:{way.port}" if ":" in way.host else f"{way.host}:{way.port}"
     secret = f"Proxy-Authorization: {proxy.credentials}\r\n" if proxy.credentials else ""

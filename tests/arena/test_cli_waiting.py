@@ -277,7 +277,7 @@ def test_follow_when_no_referee_answers_then_that_is_told_once_for_all_matches(
         told = watch(world, out, [nothing, nothing], asker(load_settings(values)))
     assert told[:1] == [
         f"no referee takes matches: {address} cannot be reached from here: connection refused, "
-        "nobody listens there; is `arena up` or `arena referee` running?"
+        "nothing listens there; is `arena up` or `arena referee` running?"
     ]
     assert "table" not in text_of(out)
 

@@ -348,7 +348,8 @@ async def test_connected_bots_are_listed_with_referee_sessions_and_what_they_pla
     assert [one["bot"] for one in of_owner.json["bots"]] == [names[4]]
     assert "everything" in shown.out
     assert shown.err == (
-        "warning: referee 127.0.0.1:1 cannot be reached from here: connection refused, nobody listens there\n"
+        "warning: referee 127.0.0.1:1 cannot be reached from here: "
+        "connection refused, nothing listens there\n"
     )
 
 

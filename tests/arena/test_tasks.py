@@ -140,7 +140,7 @@ class Gone:
     no_ack_consumers = None
 
     def basic_ack(self, *_: object, **__: object) -> None:
-        raise ConnectionRefusedError("nobody listens there")
+        raise ConnectionRefusedError("nothing listens there")
 
 
 def test_worker_when_it_cannot_acknowledge_to_a_lost_broker_then_its_log_has_one_line(
@@ -161,7 +161,7 @@ def test_worker_when_it_cannot_acknowledge_to_a_lost_broker_then_its_log_has_one
     errors = app.connection_for_write().connection_errors
     Request(message, app=app, on_ack=message.ack_log_error, connection_errors=errors).acknowledge()
     [told] = caplog.records
-    assert told.getMessage() == "Couldn't ack '7', reason:ConnectionRefusedError('nobody listens there')"
+    assert told.getMessage() == "Couldn't ack '7', reason:ConnectionRefusedError('nothing listens there')"
     assert told.exc_info is None
 
 

@@ -111,7 +111,7 @@ def test_bot_doctor_when_no_referee_is_named_then_it_asks_those_that_are_up(
         running = load_settings({"data": settings.data, "listen": address}).prepare()
         with only_arena(settings.data), left_in(settings.data, running.served()):
             told = make_arena(settings.data, capsys)("bot", "doctor")
-    assert f"wrong  {address}: nobody listens there" in told.out
+    assert f"wrong  {address}: nothing listens there" in told.out
 
 
 def test_free_when_several_addresses_are_taken_then_each_has_its_line_with_one_that_is_free() -> None:

@@ -127,7 +127,7 @@ def test_answer_when_it_is_none_then_that_is_said_in_words_of_ours(answer: bytes
 def test_message_when_it_cannot_be_sent_then_that_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    with pytest.raises(NotSent, match="nobody listens there"):
+    with pytest.raises(NotSent, match="nothing listens there"):
         send(f"http://127.0.0.1:{port}/")
     with pytest.raises(NotSent, match="the host has no address"):
         send("http://nowhere.invalid/")

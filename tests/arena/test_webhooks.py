@@ -211,7 +211,7 @@ def test_message_when_it_arrives_then_its_signature_is_checked_as_the_page_says(
 def test_message_when_it_does_not_arrive_then_it_is_sent_again_under_its_id_until_it_is_given_up(
     world: World, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    secret, receiver = add(world, settings), Receiver("nobody listens there", *[500] * (TRIES - 1))
+    secret, receiver = add(world, settings), Receiver("nothing listens there", *[500] * (TRIES - 1))
     try_out(world)
     waited = []
     with caplog.at_level(logging.DEBUG):
@@ -227,7 +227,7 @@ def test_message_when_it_does_not_arrive_then_it_is_sent_again_under_its_id_unti
     assert len({body for _, body in receiver.seen}) == 1
     assert (one.state, one.attempts, one.status, one.problem) == ("failed", TRIES, 500, "answered with 500")
     assert secret not in caplog.text
-    assert "nobody listens there" in caplog.text
+    assert "nothing listens there" in caplog.text
     with world.storage.read() as tx:
         assert secret not in tx.exec(select(Webhook)).one().model_dump_json()
     forget_old(world.storage, world.clock() + KEPT)

@@ -134,7 +134,7 @@ def test_doctor_when_nobody_listens_then_it_says_so_and_exits_with_1(
     assert run(["bot", "doctor", "--referee", "127.0.0.1:1"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "ok     token: is well-formed",
-        "wrong  127.0.0.1:1: nobody listens there",
+        "wrong  127.0.0.1:1: nothing listens there",
     ]
 
 

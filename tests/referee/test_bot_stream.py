@@ -236,7 +236,7 @@ async def test_share_when_the_other_referee_is_out_of_reach_then_the_bot_asks_fo
     told = [record.getMessage() for record in caplog.records]
     assert (
         sum(
-            f"referee {other.referee.address} cannot be reached: nobody listens there" in text
+            f"referee {other.referee.address} cannot be reached: nothing listens there" in text
             for text in told
         )
         == 1
@@ -261,11 +261,11 @@ async def test_bot_when_why_it_reaches_nobody_changes_then_it_says_so(
     server.close()
     await server.wait_closed()
     playing = asyncio.create_task(BotClient(lowest, "token").run([f"{host}:{port}"]))
-    await told("nobody listens there")
+    await told("nothing listens there")
     server = await asyncio.start_server(page, host, port)
-    await told("something else answers there, which is no referee (is that the port of the pages?)")
+    await told("something other than a referee answers there (is that the port of the pages?)")
     playing.cancel()
     await asyncio.wait([playing])
     server.close()
-    for reason in ("nobody listens there", "something else answers there"):
+    for reason in ("nothing listens there", "something other than a referee answers there"):
         assert caplog.text.count(reason) == 1

@@ -36,8 +36,8 @@ async def test_why_unreached_when_the_certificate_is_not_trusted_then_that_is_sa
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("127.0.0.1:1", "nobody listens there"),
-        ("no-such-host.invalid:8710", "there is no host of that name"),
+        ("127.0.0.1:1", "nothing listens there"),
+        ("no-such-host.invalid:8710", "host name not found"),
         ("127.0.0.1", "'127.0.0.1' has no port: an address is HOST:PORT, such as 127.0.0.1:8710"),
     ],
 )

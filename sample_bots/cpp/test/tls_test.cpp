@@ -133,8 +133,8 @@ TEST(Unreached, SaysWhy) {
     const Tls ours = make_certificate(), old = make_certificate(-7200);
     FakeReferee encrypted(server(ours, false)), expired(server(old, false)), plain;
     Answering pages("HTTP/1.1 400 Bad Request\r\n\r\n");
-    EXPECT_EQ(why_unreached(nowhere(), {}), "nobody listens there");
-    EXPECT_EQ(why_unreached("nowhere.invalid:8710", {}), "there is no host of that name");
+    EXPECT_EQ(why_unreached(nowhere(), {}), "nothing listens there");
+    EXPECT_EQ(why_unreached("nowhere.invalid:8710", {}), "host name not found");
     const std::string unknown = "its certificate comes from no authority that ARENA_TLS_CA names";
     EXPECT_EQ(why_unreached(encrypted.address, trusting(make_certificate())), unknown);
     EXPECT_EQ(why_unreached(encrypted.address, Tls{}), unknown);
@@ -142,7 +142,7 @@ TEST(Unreached, SaysWhy) {
               "its certificate is not for this address");
     EXPECT_EQ(why_unreached(expired.address, trusting(old)), "its certificate is not valid: certificate has expired");
     EXPECT_EQ(why_unreached(pages.address, {}),
-              "something else answers there, which is no referee (is that the port of the pages?)");
+              "something other than a referee answers there (is that the port of the pages?)");
     EXPECT_EQ(why_unreached(plain.address, {}), std::nullopt);
     EXPECT_EQ(why_unreached(encrypted.address, trusting(ours)), std::nullopt);
 }

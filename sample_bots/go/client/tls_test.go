@@ -86,12 +86,12 @@ func TestBotSaysWhyNobodyIsReached(t *testing.T) {
 	plain := newReferee(t)
 	other, system := newAuthority(t), "system"
 	for name, test := range map[string]struct{ address, ca, want string }{
-		"nobody listens":          {nobody, "", "nobody listens there"},
-		"there is no such host":   {"nowhere.invalid:8710", "", "there is no host of that name"},
+		"nobody listens":          {nobody, "", "nothing listens there"},
+		"there is no such host":   {"nowhere.invalid:8710", "", "host name not found"},
 		"another authority":       {encrypted.address, other.file, "comes from no authority that ARENA_TLS_CA names"},
 		"not one of the system":   {encrypted.address, system, "comes from no authority that ARENA_TLS_CA names"},
 		"another name":            {"localhost:" + port, authority.file, "its certificate is not for this address"},
-		"a server of pages":       {site, "", "something else answers there, which is no referee"},
+		"a server of pages":       {site, "", "something other than a referee answers there"},
 		"nothing, without TLS":    {plain.address, "", ""},
 		"nothing, if all is well": {encrypted.address, authority.file, ""},
 	} {

@@ -24,11 +24,11 @@ func whyUnreached(ctx context.Context, address string, config *tls.Config) strin
 		var name *net.DNSError
 		switch {
 		case errors.As(err, &name) && name.IsNotFound:
-			return "there is no host of that name"
+			return "host name not found"
 		case errors.Is(err, syscall.ECONNREFUSED):
-			return "nobody listens there"
+			return "nothing listens there"
 		case errors.Is(err, context.DeadlineExceeded):
-			return "nobody answers there; does a firewall let the bot out?"
+			return "no answer; does a firewall let the bot out?"
 		}
 		return ""
 	}
@@ -39,7 +39,7 @@ func whyUnreached(ctx context.Context, address string, config *tls.Config) strin
 			return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority"
 		}
 		if answersAsPages(ctx, address) {
-			return "something else answers there, which is no referee (is that the port of the pages?)"
+			return "something other than a referee answers there (is that the port of the pages?)"
 		}
 		return ""
 	}

@@ -357,7 +357,7 @@ async fn bot_that_leaves_says_goodbye_at_once() {
 #[tokio::test]
 async fn bot_that_finishes_while_no_referee_is_there_ends() {
     let mut bot = run_at(&[&nowhere().await]);
-    bot.logs(&["trying again", "nobody listens there"]).await;
+    bot.logs(&["trying again", "nothing listens there"]).await;
     bot.stage.send_replace(Stage::Finishing);
     bot.end().await.unwrap();
 }

@@ -9,9 +9,9 @@ import type { SecureContextOptions } from "node:tls";
 const PROBE = 1_000;
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nobody listens there"],
-  ["ENOTFOUND", "there is no host of that name"],
-  ["ETIMEDOUT", "nobody answers there; does a firewall let the bot out?"],
+  ["ECONNREFUSED", "nothing listens there"],
+  ["ENOTFOUND", "host name not found"],
+  ["ETIMEDOUT", "no answer; does a firewall let the bot out?"],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is not for this address"],
   ["CERT_HAS_EXPIRED", "its certificate has expired"],
   ["CERT_NOT_YET_VALID", "its certificate is not valid yet"],
@@ -46,7 +46,7 @@ export async function whyUnreached(
   const encrypted = await ended(connect({ ...options, rejectUnauthorized: false }), "secureConnect");
   if (encrypted === "") return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority";
   if (!(await answersAsPages(host, port))) return undefined;
-  return "something else answers there, which is no referee (is that the port of the pages?)";
+  return "something other than a referee answers there (is that the port of the pages?)";
 }
 
 /** How HTTP/2 begins, with empty settings; gRPC is spoken over that. */

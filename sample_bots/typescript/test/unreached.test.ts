@@ -20,8 +20,8 @@ test("it says nothing of a server that could be a referee", async () => {
 test("it says why nobody can be reached", async () => {
   const [server, address] = await speaking("HTTP/1.1 400 Bad Request\r\n\r\n");
   assert.match((await whyUnreached(address, {})) ?? "", /^it does not use TLS, and this side does: /);
-  assert.match((await whyUnreached(address, undefined)) ?? "", /^something else answers there, which is no referee/);
+  assert.match((await whyUnreached(address, undefined)) ?? "", /^something other than a referee answers there/);
   await new Promise((resolve) => server.close(resolve));
-  assert.equal(await whyUnreached(address, undefined), "nobody listens there");
-  assert.equal(await whyUnreached("nowhere.invalid:8710", {}), "there is no host of that name");
+  assert.equal(await whyUnreached(address, undefined), "nothing listens there");
+  assert.equal(await whyUnreached("nowhere.invalid:8710", {}), "host name not found");
 });

@@ -177,11 +177,11 @@ std::optional<std::string> why_unreached(const std::string& address, const std::
         case 0:
             break;
         case EADDRNOTAVAIL:
-            return "there is no host of that name";
+            return "host name not found";
         case ECONNREFUSED:
-            return "nobody listens there";
+            return "nothing listens there";
         case ETIMEDOUT:
-            return "nobody answers there; does a firewall let the bot out?";
+            return "no answer; does a firewall let the bot out?";
         default:
             return std::nullopt;
     }
@@ -194,7 +194,7 @@ std::optional<std::string> why_unreached(const std::string& address, const std::
     }
     Probe other(address);
     if (other.error() == 0 && other.answers(GREETING, PAGES)) {
-        return "something else answers there, which is no referee (is that the port of the pages?)";
+        return "something other than a referee answers there (is that the port of the pages?)";
     }
     return std::nullopt;
 }

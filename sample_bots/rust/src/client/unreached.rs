@@ -17,7 +17,7 @@ use super::options::Tls;
 const PROBE_WITHIN: Duration = Duration::from_secs(1);
 /// How HTTP/2 begins, with empty settings; gRPC is spoken over that.
 const GREETING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-const FIREWALL: &str = "nobody answers there; does a firewall let the bot out?";
+const FIREWALL: &str = "no answer; does a firewall let the bot out?";
 
 /// Says in plain words why nobody can be reached at an address; `None` where that does not show. `tls` is that of
 /// this side. gRPC only repeats what the last layer said.
@@ -25,12 +25,12 @@ pub(crate) async fn why_unreached(address: &str, tls: Option<&Tls>) -> Option<St
     if let Err(error) = lookup_host(address).await {
         let text = error.to_string();
         let is_unknown = ["not known", "No such host", "No address"].iter().any(|part| text.contains(part));
-        return is_unknown.then(|| "there is no host of that name".into());
+        return is_unknown.then(|| "host name not found".into());
     }
     let connection = match timeout(PROBE_WITHIN, TcpStream::connect(address)).await {
         Err(_) => return Some(FIREWALL.into()),
         Ok(Err(error)) => {
-            return (error.kind() == ErrorKind::ConnectionRefused).then(|| "nobody listens there".into());
+            return (error.kind() == ErrorKind::ConnectionRefused).then(|| "nothing listens there".into());
         }
         Ok(Ok(connection)) => connection,
     };
@@ -52,8 +52,7 @@ pub(crate) async fn why_unreached(address: &str, tls: Option<&Tls>) -> Option<St
     }
     let is_site =
         timeout(PROBE_WITHIN, answers_as_pages(address)).await.is_ok_and(|answer| answer.unwrap_or(false));
-    is_site
-        .then(|| "something else answers there, which is no referee (is that the port of the pages?)".into())
+    is_site.then(|| "something other than a referee answers there (is that the port of the pages?)".into())
 }
 
 fn trusting_nobody() -> Arc<ClientConfig> {
@@ -126,9 +125,14 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let nobody = listener.local_addr().unwrap().to_string();
         drop(listener);
-        assert_eq!(why_unreached(&nobody, None).await.unwrap(), "nobody listens there");
+        assert_eq!(why_unreached(&nobody, None).await.unwrap(), "nothing listens there");
         let pages = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
-        assert!(why_unreached(&pages, None).await.unwrap().starts_with("something else answers there"));
+        assert!(
+            why_unreached(&pages, None)
+                .await
+                .unwrap()
+                .starts_with("something other than a referee answers there")
+        );
         let plain = answering(b"\0\0\0\x04\0\0\0\0\0").await;
         assert_eq!(why_unreached(&plain, None).await, None);
         let tls = tls_from_files("system", "", "").unwrap();

@@ -47,16 +47,16 @@ final class Unreached {
                 return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority";
             }
         } catch (UnknownHostException unknown) {
-            return "there is no host of that name";
+            return "host name not found";
         } catch (ConnectException refused) {
-            return "nobody listens there";
+            return "nothing listens there";
         } catch (SocketTimeoutException silent) {
-            return "nobody answers there; does a firewall let the bot out?";
+            return "no answer; does a firewall let the bot out?";
         } catch (IOException unclear) {
             return null;
         }
         return answersAsPages(address)
-            ? "something else answers there, which is no referee (is that the port of the pages?)" : null;
+            ? "something other than a referee answers there (is that the port of the pages?)" : null;
     }
 
     private static Socket connect(String address) throws IOException {

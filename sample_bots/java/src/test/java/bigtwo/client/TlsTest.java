@@ -100,15 +100,15 @@ final class TlsTest {
         HttpServer pages = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         pages.start();
         try (FakeReferee encrypted = new FakeReferee(server(false)); FakeReferee plain = new FakeReferee()) {
-            assertEquals("nobody listens there", Unreached.why(FakeReferee.nowhere(), null));
-            assertEquals("there is no host of that name", Unreached.why("nowhere.invalid:8710", null));
+            assertEquals("nothing listens there", Unreached.why(FakeReferee.nowhere(), null));
+            assertEquals("host name not found", Unreached.why("nowhere.invalid:8710", null));
             String unknown = "its certificate comes from no authority that ARENA_TLS_CA names";
             assertEquals(unknown, Unreached.why(encrypted.address, elsewhere));
             assertEquals(unknown, Unreached.why(encrypted.address, system));
             String name = Unreached.why(encrypted.local(), trusting);
             assertTrue(name.startsWith("its certificate is not for this address: "), name);
             String page = Unreached.why("127.0.0.1:" + pages.getAddress().getPort(), null);
-            assertEquals("something else answers there, which is no referee (is that the port of the pages?)", page);
+            assertEquals("something other than a referee answers there (is that the port of the pages?)", page);
             assertNull(Unreached.why(plain.address, null));
             assertNull(Unreached.why(encrypted.address, trusting));
         } finally {
