@@ -70,7 +70,7 @@ def same_deal(
             )
         round_id = _shown_round(tx, its, round)
         here = _sessions(tx, round_id, number)
-        longest = max((len(one.played.points) for one in here), default=0)
+        longest = max((len(row.played.points) for row in here), default=0)
         if not 1 <= deal <= longest:
             raise UnknownError(f"round {round} of {its.name} has no finished deal {number}/{deal}")
         names = _names(tx, round_id)
@@ -84,8 +84,8 @@ def _shown_round(tx: Transaction, tournament: Tournament, number: int) -> int:
     rounds = select(Round.id).where(Round.tournament_id == tournament.id, Round.number == number)
     if tx.exec(rounds).first() is None:
         raise UnknownError(f"no round {number} in tournament {tournament.name!r}")
-    shown = rounds.join(Tournament, col(Tournament.id) == Round.tournament_id).where(may_be_shown())
-    id = tx.exec(shown).first()
+    visible = rounds.join(Tournament, col(Tournament.id) == Round.tournament_id).where(may_be_shown())
+    id = tx.exec(visible).first()
     if id is None:
         raise StateError(STILL_PLAYED)
     return id
@@ -112,10 +112,10 @@ def _sessions(tx: Transaction, round_id: int, number: int) -> list[_Compared]:
         .where(col(Match.round_id) == round_id, col(Session.number) == number)
         .order_by(col(Match.table_number))
     )
-    found: Any = tx.connection().execute(rows)
+    result: Any = tx.connection().execute(rows)
     return [
         _Compared(match_id, session_id, table, PlayedSession(*played))
-        for match_id, session_id, table, *played in found
+        for match_id, session_id, table, *played in result
     ]
 
 
@@ -150,23 +150,23 @@ def _tables(
     first: int,
     most: int,
 ) -> list[AtTable]:
-    compared = deal_scores([[one.played] for one in here])
+    compared = deal_scores([[row.played] for row in here])
     tables = []
-    read = 0
-    for one, [scores] in zip(here, compared, strict=True):
+    records = 0
+    for row, [scores] in zip(here, compared, strict=True):
         if len(scores) < deal:
             continue
-        names = tuple(names_at[one.match_id])
+        names = tuple(names_at[row.match_id])
         record = None
-        if one.table >= first and read < most:
-            read += 1
-            match, session = tx.get_one(Match, one.match_id), tx.get_one(Session, one.session_id)
+        if row.table >= first and records < most:
+            records += 1
+            match, session = tx.get_one(Match, row.match_id), tx.get_one(Session, row.session_id)
             record = list(full_records(tx, tournament, round, match, session, names))[deal - 1]
-        played, score = one.played, scores[deal - 1]
+        played, score = row.played, scores[deal - 1]
         seats = tuple([names[position] for position in played.seating])
         attempt = played.attempts[deal - 1] if played.attempts else 1
         own = tuple(played.points[deal - 1])
-        tables.append(AtTable(one.table, seats, own, score.by_seat, score.fouled, attempt, record))
+        tables.append(AtTable(row.table, seats, own, score.by_seat, score.fouled, attempt, record))
     return tables
 
 

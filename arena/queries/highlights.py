@@ -108,12 +108,12 @@ def find_deals(
     """
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(query, cursor, int, int)
-        wanted = _filter_of(tx, query)
+        scope = _filter_of(tx, query)
         pools = {
-            pool: _few_matches(tx, pool, played, wanted, limit + 1)
-            for pool, played in _pools(tx, query, wanted).items()
+            pool: _few_matches(tx, pool, played, scope, limit + 1)
+            for pool, played in _pools(tx, query, scope).items()
         }
-        places = _merged(tx, query.kind, pools, wanted, after, limit + 1)
+        places = _merged(tx, query.kind, pools, scope, after, limit + 1)
         lines = tuple(_lines(tx, {query.kind: places[:limit]}))
         return DealPage(lines, make_cursor(query, places[limit - 1]) if len(places) > limit else None)
 
@@ -124,17 +124,17 @@ def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
     Raise UnknownError, and SpecError for a malformed name.
     """
     with storage.read() as tx:
-        wanted = _Filter(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
+        scope = _Filter(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
         query = HighlightQuery(HighlightKind.CLOSEST, bot=bot)
         pools = {
-            pool: _few_matches(tx, pool, played, wanted, each)
-            for pool, played in _pools(tx, query, wanted).items()
+            pool: _few_matches(tx, pool, played, scope, each)
+            for pool, played in _pools(tx, query, scope).items()
         }
         few = [match_id for ids in pools.values() for match_id in ids or ()]
         many = {pool: ids for pool, ids in pools.items() if ids is None}
         by_kind = _among(tx, [*HighlightKind], few)
         for kind, places in by_kind.items():
-            by_kind[kind] = sorted(places + _merged(tx, kind, many, wanted, None, each))[:each]
+            by_kind[kind] = sorted(places + _merged(tx, kind, many, scope, None, each))[:each]
         lines = _lines(tx, by_kind)
         best: dict[tuple[object, ...], DealLine] = {}
         for line in lines:
@@ -155,16 +155,16 @@ def deal_of_day(storage: Storage, until: datetime) -> DealLine | None:
             newest.order_by(col(Match.finished_at).desc(), col(Match.id).desc()).limit(OF_DAY)
         ).all()
         for day, of_day in groupby(((at.date(), id) for at, id in rows if at), key=lambda row: row[0]):
-            shown = _shown(tx, _Filter(None, None), [id for _, id in of_day])
-            found = _among(tx, [*HighlightKind], shown)
+            match_ids = _public_matches(tx, _Filter(None, None), [id for _, id in of_day])
+            by_kind = _among(tx, [*HighlightKind], match_ids)
             turn = day.toordinal() % len(HighlightKind)
             for kind in [*HighlightKind][turn:] + [*HighlightKind][:turn]:
-                if found[kind]:
-                    return next(_lines(tx, {kind: [min(found[kind])]}))
+                if by_kind[kind]:
+                    return next(_lines(tx, {kind: [min(by_kind[kind])]}))
     return None
 
 
-def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Filter") -> dict[Pool, int]:
+def _pools(tx: Transaction, query: HighlightQuery, scope: "_Filter") -> dict[Pool, int]:
     """Return the pools with their numbers of rated matches.
 
     Each ruleset has one pool, because it sets how many sit at a table.
@@ -177,9 +177,9 @@ def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Filter") -> dict[Po
     if query.tournament is not None:
         played = select(Tournament.ruleset_id).where(Tournament.name == query.tournament)
         rulesets = rulesets.where(col(StoredRuleset.id).in_(played))
-    if wanted.version_ids is not None:
+    if scope.version_ids is not None:
         entered = select(Tournament.ruleset_id).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
-        entered = entered.where(col(Entrant.version_id).in_(wanted.version_ids))
+        entered = entered.where(col(Entrant.version_id).in_(scope.version_ids))
         rulesets = rulesets.where(col(StoredRuleset.id).in_(entered))
     return {Pool(id, players): matches for id, players, matches in tx.exec(rulesets)}
 
@@ -263,24 +263,24 @@ def _way(kind: HighlightKind, pool: Pool, match_ids: Sequence[int] | None) -> _W
 
 
 def _few_matches(
-    tx: Transaction, pool: Pool, played: int, wanted: _Filter, limit: int
+    tx: Transaction, pool: Pool, played: int, scope: _Filter, limit: int
 ) -> Sequence[int] | None:
     """Return the matches of a pool whose deals are wanted; None for all, or for too many.
 
     If they are few, their deals are looked up and sorted; if they are many, going through all deals in order
     passes over hardly more than are shown. The cheaper way reads at most about the square root of all deals.
     """
-    matches = wanted.matches(pool)
+    matches = scope.matches(pool)
     if matches is None:
         return None
     few = max(FEW, math.isqrt(limit * played))
     match_ids = tx.connection().execute(matches.limit(few + 1)).scalars().all()
-    return None if len(match_ids) > few else _shown(tx, wanted, match_ids)
+    return None if len(match_ids) > few else _public_matches(tx, scope, match_ids)
 
 
-def _shown(tx: Transaction, wanted: _Filter, match_ids: Sequence[int]) -> Sequence[int]:
+def _public_matches(tx: Transaction, scope: _Filter, match_ids: Sequence[int]) -> Sequence[int]:
     """Return those of these matches whose deals may be shown."""
-    if not wanted.hides:
+    if not scope.hides:
         return match_ids
     rows = (
         select(Match.id)
@@ -300,7 +300,7 @@ def _merged(
     tx: Transaction,
     kind: HighlightKind,
     pools: Mapping[Pool, Sequence[int] | None],
-    wanted: _Filter,
+    scope: _Filter,
     after: Key | None,
     limit: int,
 ) -> list[Place]:
@@ -310,13 +310,13 @@ def _merged(
     """
     whole = [pool for pool, match_ids in pools.items() if match_ids is None]
     firsts = dict.fromkeys(pools.keys() - {*whole}, BEFORE_ALL) | _first_places(tx, kind, whole, after)
-    found: list[Place] = []
-    for pool, first in sorted(firsts.items(), key=lambda one: one[1]):
-        if len(found) == limit and found[-1] < first:
+    merged: list[Place] = []
+    for pool, first in sorted(firsts.items(), key=lambda entry: entry[1]):
+        if len(merged) == limit and merged[-1] < first:
             break
-        places = _places(tx, kind, _way(kind, pool, pools[pool]), wanted, after, limit)
-        found = sorted([*found, *places])[:limit]
-    return found
+        places = _places(tx, kind, _way(kind, pool, pools[pool]), scope, after, limit)
+        merged = sorted([*merged, *places])[:limit]
+    return merged
 
 
 def _first_places(
@@ -337,21 +337,21 @@ def _first_places(
     columns: tuple[Any, ...] = (StoredRuleset.id, players, best_value, newest_session)
     rows = select_columns(*columns).where(among(StoredRuleset.id, [pool.ruleset_id for pool in pools]))
     return {
-        Pool(id, size): (found if closest else -found, -session)
-        for id, size, found, session in tx.execute(rows)
-        if found is not None
+        Pool(id, size): (value_there if closest else -value_there, -session)
+        for id, size, value_there, session in tx.execute(rows)
+        if value_there is not None
     }
 
 
 def _places(
-    tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Filter, after: Key | None, limit: int
+    tx: Transaction, kind: HighlightKind, way: _Way, scope: _Filter, after: Key | None, limit: int
 ) -> list[Place]:
     if way.match_ids is not None:
         places = sorted(_among(tx, [kind], way.match_ids)[kind])
         return [place for place in places if after is None or place > (*after,)][:limit]
     value, session_id = col(Highlight.value), col(Highlight.session_id)
     all_places: Any = select_columns(value, session_id).select_from(Highlight)
-    rows = wanted.among(all_places).execution_options(**{SKEWED: True})
+    rows = scope.among(all_places).execution_options(**{SKEWED: True})
     if kind is HighlightKind.CLOSEST:
         return [*islice(_rising(tx, way, rows.where(*way.conditions), after, limit), limit)]
     if after is not None:
@@ -392,7 +392,7 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
         of_value = rows.where(value == reached).order_by(session_id.desc()).limit(limit)
         if after is not None and reached == after[0]:
             of_value = of_value.where(session_id < -after[1])
-        yield from ((found, -session) for found, session in tx.execute(of_value))
+        yield from ((lowest, -session) for lowest, session in tx.execute(of_value))
         reached = tx.exec(values.where(value > reached)).one()
 
 

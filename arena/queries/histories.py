@@ -169,13 +169,13 @@ def _entries(
     """Yield the changes of Elo of a version in a pool before an id, and those of its strength."""
     connection = tx.connection()
     if query.kind is not HistoryKind.STRENGTH:
-        wanted = {"rating": rated.rating_id, "before": before[False], "most": limit}
-        rows = connection.execute(_newest_changes(), wanted).all()
+        parameters = {"rating": rated.rating_id, "before": before[False], "most": limit}
+        rows = connection.execute(_newest_changes(), parameters).all()
         yield [_Entry(at, False, id, rated, values) for id, at, *values in rows]
     if query.kind is not HistoryKind.ELO:
         pool = rated.pool.pool._asdict()
-        wanted = {"version": rated.version_id, **pool, "before": before[True], "most": limit}
-        rows = connection.execute(_newest_points(), wanted).all()
+        parameters = {"version": rated.version_id, **pool, "before": before[True], "most": limit}
+        rows = connection.execute(_newest_points(), parameters).all()
         yield [_Entry(at, True, id, rated, values) for id, at, *values in rows]
 
 

@@ -37,10 +37,10 @@ from arena.store.storage import Ids, Storage, Transaction, among
 
 def earlier(tx: Transaction, pools: Mapping[Pool, Sequence[Placed]], since: datetime) -> dict[int, Before]:
     """Return by rating the standing of these at a time; those of all pools are read at once."""
-    wanted = {"since": since, "ratings": [rated.rating_id for of_pool in pools.values() for rated in of_pool]}
+    values = {"since": since, "ratings": [rated.rating_id for of_pool in pools.values() for rated in of_pool]}
     connection = tx.connection()
-    elo = {row[0]: row[1] for row in connection.execute(_last_changes(), wanted).all()}
-    points = connection.execute(_last_points(), wanted).all()
+    elo = {row[0]: row[1] for row in connection.execute(_last_changes(), values).all()}
+    points = connection.execute(_last_points(), values).all()
     figures = {rating_id: figure(value, deviation) for rating_id, value, deviation in points}
     before = {}
     for pool, of_pool in pools.items():
@@ -155,15 +155,15 @@ def leaderboard(
     SpecError for a cursor of another list.
     """
     with storage.read() as tx:
-        among, wanted = _filter_of(tx, query)
+        among, scope = _filter_of(tx, query)
         pools = choose_pools(tx, query.ruleset, query.table_size, among)
         if around is not None:
-            return _around(tx, query, pools, wanted, limit, around)
+            return _around(tx, query, pools, scope, limit, around)
         key = None
         if cursor is not None:
             key, pools = _place_of(query, cursor, pools)
-        pages = [(pool, lines_after(tx, pool.pool, wanted, key, limit + 1)) for pool in pools]
-        lines = _shown(tx, [(pool, placed[:limit]) for pool, placed in pages], query.since)
+        pages = [(pool, lines_after(tx, pool.pool, scope, key, limit + 1)) for pool in pools]
+        lines = _page_lines(tx, [(pool, placed[:limit]) for pool, placed in pages], query.since)
         cut = tuple(_cut(query, pages, limit))
         return Leaderboard(tuple(lines), cut[0].next if cut and len(pages) == 1 else None, cut)
 
@@ -186,7 +186,7 @@ def _cut(
 
 
 def _around(
-    tx: Transaction, query: LeaderboardQuery, pools: Sequence[NamedPool], wanted: Filter, limit: int, bot: str
+    tx: Transaction, query: LeaderboardQuery, pools: Sequence[NamedPool], scope: Filter, limit: int, bot: str
 ) -> Leaderboard:
     """Return the lines around a bot: half of them above it, if there are enough."""
     newest = newest_rated(tx, [version.id for version in versions_called(tx, bot)])
@@ -195,12 +195,12 @@ def _around(
         if pool.pool not in newest:
             continue
         [own] = find_lines(tx, pool.pool, [newest[pool.pool]])
-        above = lines_before(tx, pool.pool, wanted, own.key, limit // 2)
-        below = lines_after(tx, pool.pool, wanted, own.key, limit - 1 - len(above))
+        above = lines_before(tx, pool.pool, scope, own.key, limit // 2)
+        below = lines_after(tx, pool.pool, scope, own.key, limit - 1 - len(above))
         pages.append((pool, [*above, own, *below]))
     if not pages:
         raise UnknownError(f"{bot} is not rated in {'any' if len(pools) != 1 else 'this'} pool")
-    return Leaderboard(tuple(_shown(tx, pages, query.since)), None)
+    return Leaderboard(tuple(_page_lines(tx, pages, query.since)), None)
 
 
 def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> dict[int, LeaderboardLine]:
@@ -232,7 +232,7 @@ def _filter_of(tx: Transaction, query: LeaderboardQuery) -> tuple[list[Pool] | N
     return among, Filter(conditions, versions, query.provisional)
 
 
-def _shown(
+def _page_lines(
     tx: Transaction, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], since: datetime | None
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of pages of pools, with where they stood at a time if one is given."""

@@ -177,7 +177,7 @@ class _Played(NamedTuple):
         if not self.worth or self.reference is None:
             return None
         worth, clean = self.worth[number - 1], min(self.forfeited_from, default=len(self.points))
-        known = self.beta is not None and self.state == MatchState.DONE
+        settled = self.beta is not None and self.state == MatchState.DONE
         shares = expected(worth, REFERENCE.parts, self.beta or 0)
         own = made_above_mean(self.points[number - 1], shares) if number <= clean else None
         return DealLuck(
@@ -185,8 +185,8 @@ class _Played(NamedTuple):
             REFERENCE.plays,
             _points(worth, REFERENCE.parts),
             None if self.beta is None else self.beta / UNIT,
-            _points(shares, UNIT) if known else None,
-            _points(own, UNIT) if known and own is not None else None,
+            _points(shares, UNIT) if settled else None,
+            _points(own, UNIT) if settled and own is not None else None,
         )
 
 
@@ -216,10 +216,10 @@ def session_luck(
             .where(col(Match.tournament_id) == its.id, col(Round.number) == round)
             .where(col(Match.table_number) == table, col(Session.number) == number)
         )
-        found = tx.execute(rows).first()
-        if found is None:
+        row = tx.execute(rows).first()
+        if row is None:
             raise UnknownError(f"no session {number} at round {round}, table {table} of {tournament} is done")
-        played = _Played(*found)
+        played = _Played(*row)
         if not are_shown(tx, played.round_id):
             raise StateError(STILL_PLAYED)
         return [played.deal(at) for at in range(1, len(played.points) + 1)]

@@ -146,8 +146,8 @@ def newest_between(
     """Return the ids of the newest matches of these versions of a bot with some of another one."""
     own = aliased(Seat)
     met = exists(col(Seat.id)).where(*_sits(Seat, own, opponents))
-    wanted = [col(Match.state) == MatchState.DONE, met]
-    return [key[-1] for key in _keys(tx, _way_of(own, version_ids), wanted, None, limit)]
+    conditions = [col(Match.state) == MatchState.DONE, met]
+    return [key[-1] for key in _keys(tx, _way_of(own, version_ids), conditions, None, limit)]
 
 
 def newest_ids(tx: Transaction, query: MatchQuery, limit: int) -> list[int]:
@@ -195,9 +195,9 @@ def find_matches(
     if query.since is not None and query.until is not None and query.since >= query.until:
         raise SpecError("until", f"{query.until.isoformat()} is not after {query.since.isoformat()}")
     with storage.read() as tx:
-        way, wanted = _plan(tx, query)
+        way, conditions = _plan(tx, query)
         after = None if cursor is None else read_cursor(query, cursor, *way.kinds)
-        keys = _keys(tx, way, wanted, after, limit + 1)
+        keys = _keys(tx, way, conditions, after, limit + 1)
         lines = tuple(match_lines(tx, [key[-1] for key in keys[:limit]]))
         return MatchPage(lines, make_cursor(query, keys[limit - 1]) if len(keys) > limit else None)
 
@@ -295,8 +295,8 @@ def _conditions(tx: Transaction, query: MatchQuery, own: Any) -> Iterator[Any]:
         lost = query.result is Result.LOST
         its = (col(Tournament.id) == Match.tournament_id, col(Tournament.duplicate))
         by_points = and_(own.place.is_(None), ~exists(col(Tournament.id)).where(*its))
-        kept = own.place > 1 if lost else own.place == 1
-        yield or_(kept, and_(by_points, better if lost else ~better))
+        by_place = own.place > 1 if lost else own.place == 1
+        yield or_(by_place, and_(by_points, better if lost else ~better))
 
 
 def _ends(tx: Transaction, tournament_id: int) -> tuple[int, int]:
@@ -327,12 +327,12 @@ def _find_round(tx: Transaction, tournament_id: int, query: MatchQuery) -> int:
 
 
 def _keys(
-    tx: Transaction, way: _Way, wanted: Sequence[ColumnElement[bool]], after: Key | None, limit: int
+    tx: Transaction, way: _Way, conditions: Sequence[ColumnElement[bool]], after: Key | None, limit: int
 ) -> list[Key]:
     """Return the keys of the next matches, in order."""
     keys = []
     for selection in way.selections:
-        rows = selection.where(*wanted)
+        rows = selection.where(*conditions)
         if after is not None:
             rows = rows.where(tuple_(*way.order) < tuple_(*after))
         rows = rows.order_by(*(column.desc() for column in way.order)).limit(limit)

@@ -157,14 +157,14 @@ def find_meetings(
     tx: Transaction, sums: Collection[int], version_ids: Collection[int], others: Collection[int]
 ) -> list[Row]:
     """Return the meetings of versions with others, seen from the versions."""
-    wanted = {"sums": sums, "versions": version_ids, "others": others}
-    return [Row(*row) for row in tx.connection().execute(_meetings(), wanted).all()]
+    parameters = {"sums": sums, "versions": version_ids, "others": others}
+    return [Row(*row) for row in tx.connection().execute(_meetings(), parameters).all()]
 
 
 @cache
 def _meetings() -> Select[Any]:
-    given: list[Any] = [bindparam(name, expanding=True) for name in ("sums", "versions", "others")]
-    return meetings_of(*given)
+    parameters: list[Any] = [bindparam(name, expanding=True) for name in ("sums", "versions", "others")]
+    return meetings_of(*parameters)
 
 
 def meetings_of(sums: Any, version_ids: Any, others: Any = None) -> Select[Any]:
@@ -180,16 +180,16 @@ def meetings_of(sums: Any, version_ids: Any, others: Any = None) -> Select[Any]:
         as_first: Any = select_columns(sums_id, first, second, matches, deals, won, lost, lead)
         as_second: Any = select_columns(sums_id, second, first, matches, deals, lost, won, -lead)
         for way, own, other in ((as_first, first, second), (as_second, second, first)):
-            wanted = way.where(sums_id.in_(sums), own.in_(version_ids), deals > 0)
-            ways.append(wanted if others is None else wanted.where(other.in_(others)))
+            rows = way.where(sums_id.in_(sums), own.in_(version_ids), deals > 0)
+            ways.append(rows if others is None else rows.where(other.in_(others)))
     met = union_all(*ways).subquery()
     return select_columns(*met.c)
 
 
 def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[OpponentLine]:
     """Return the bot versions that these met in the most deals, over all pools."""
-    wanted = {"sums": [*pool_sums(tx)], "versions": version_ids, "most": limit}
-    counts = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), wanted)]
+    parameters = {"sums": [*pool_sums(tx)], "versions": version_ids, "most": limit}
+    counts = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), parameters)]
     named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in counts]))
     names = dict(tx.exec(named).all())
     return [OpponentLine(names[other_id], Met(*rest)) for other_id, *rest in counts]

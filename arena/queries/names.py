@@ -197,12 +197,12 @@ def choose_pools(
     Raise UnknownError if a ruleset is named under which there are no ratings.
     """
     pools = rated_pools(tx)
-    called = [one for one in pools if ruleset is None or one.is_called(ruleset)]
+    called = [pool for pool in pools if ruleset is None or pool.is_called(ruleset)]
     if ruleset is not None and not called:
-        raise UnknownError(f"no ratings under {ruleset!r}{suggestion(ruleset, [one.name for one in pools])}")
-    return [
-        one for one in called if table_size in (None, one.table_size) and (among is None or one.pool in among)
-    ]
+        similar = suggestion(ruleset, [pool.name for pool in pools])
+        raise UnknownError(f"no ratings under {ruleset!r}{similar}")
+    sized = [pool for pool in called if table_size in (None, pool.table_size)]
+    return [pool for pool in sized if among is None or pool.pool in among]
 
 
 AFTER_ALL = "~"
@@ -229,21 +229,21 @@ class SearchResult:
 
 def search(storage: Storage, text: str, limit: int) -> SearchResult:
     """Return up to ``limit`` names of each kind; none for an empty text."""
-    wanted = text.strip().lower().partition("@")[0]
-    if not wanted:
+    prefix = text.strip().lower().partition("@")[0]
+    if not prefix:
         return SearchResult((), (), (), ())
     with storage.read() as tx:
-        owner, of_owner, bot = wanted.partition("/")
+        owner, of_owner, bot = prefix.partition("/")
         if of_owner:
             its = and_(col(Owner.name) == owner, _begins(Bot.name, bot))
             return SearchResult(_bots(tx, its, limit), (), (), ())
         has_bots = exists(col(Bot.id)).where(col(Bot.owner_id) == Owner.id)
         listed = col(Tournament.test).is_(False)
         return SearchResult(
-            bots=_bots(tx, _begins(Bot.name, wanted), limit),
-            owners=_names(tx, Owner.name, wanted, limit, has_bots),
-            tournaments=_names(tx, Tournament.name, wanted, limit, listed),
-            leagues=_names(tx, League.name, wanted, limit),
+            bots=_bots(tx, _begins(Bot.name, prefix), limit),
+            owners=_names(tx, Owner.name, prefix, limit, has_bots),
+            tournaments=_names(tx, Tournament.name, prefix, limit, listed),
+            leagues=_names(tx, League.name, prefix, limit),
         )
 
 
@@ -259,7 +259,7 @@ def _names(
     return tuple(tx.exec(rows))
 
 
-def _bots(tx: Transaction, wanted: ColumnElement[bool], limit: int) -> tuple[str, ...]:
-    rows = select(Owner.name, Bot.name).join(Bot, col(Bot.owner_id) == Owner.id).where(wanted)
+def _bots(tx: Transaction, condition: ColumnElement[bool], limit: int) -> tuple[str, ...]:
+    rows = select(Owner.name, Bot.name).join(Bot, col(Bot.owner_id) == Owner.id).where(condition)
     rows_found = tx.exec(rows.order_by(col(Bot.name), col(Owner.name)).limit(limit))
     return tuple(f"{owner}/{bot}" for owner, bot in rows_found)

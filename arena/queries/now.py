@@ -111,7 +111,7 @@ def _tables(tx: Transaction, names: Mapping[int, str], most: int) -> Iterator[Ta
     for row in tx.execute(leased):
         by_tournament.setdefault(row.tournament_id, []).append(row)
     chosen: Sequence[Any] = [*islice(filter(None, chain(*zip_longest(*by_tournament.values()))), most)]
-    seats, shown = _seats(tx, [row.id for row in chosen]), _shown(tx, [row.id for row in chosen])
+    seats, public = _seats(tx, [row.id for row in chosen]), _public_matches(tx, [row.id for row in chosen])
     for row in chosen:
         bots, points = zip(*seats[row.id], strict=True)
         yield TableInPlay(
@@ -119,7 +119,7 @@ def _tables(tx: Transaction, names: Mapping[int, str], most: int) -> Iterator[Ta
             round=row.number,
             table=row.table_number,
             bots=bots,
-            points=points if row.id in shown else None,
+            points=points if row.id in public else None,
             sessions_done=row.sessions_done,
             deals_done=row.deals_done,
             started_at=row.started_at,
@@ -140,7 +140,7 @@ def _seats(tx: Transaction, match_ids: Sequence[int]) -> Mapping[int, list[tuple
     return by_match
 
 
-def _shown(tx: Transaction, match_ids: Sequence[int]) -> frozenset[int]:
+def _public_matches(tx: Transaction, match_ids: Sequence[int]) -> frozenset[int]:
     """Return those of these matches whose points may be shown while they are played."""
     rows = (
         select(Match.id)

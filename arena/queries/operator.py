@@ -107,16 +107,16 @@ def changes(
     Raise NotAllowed, SpecError; UnknownError if there are no changes of the subject.
     """
     actor.require(Role.OPERATOR, "see who changed what")
-    wanted = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit + 1)
+    entries = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit + 1)
     if query.subject is not None:
-        wanted = wanted.where(_is_about(query.subject))
+        entries = entries.where(_is_about(query.subject))
     if query.account is not None:
-        wanted = wanted.where(AuditEntry.account == query.account)
+        entries = entries.where(AuditEntry.account == query.account)
     if cursor is not None:
         [before] = read_cursor(query, cursor, int)
-        wanted = wanted.where(col(AuditEntry.id) < before)
+        entries = entries.where(col(AuditEntry.id) < before)
     with storage.read() as tx:
-        rows = tx.exec(wanted).all()
+        rows = tx.exec(entries).all()
         if query.subject is not None and not rows and cursor is None:
             raise unknown(tx, "change of", query.subject, col(AuditEntry.subject))
     page = rows[:limit]

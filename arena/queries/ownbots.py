@@ -138,24 +138,24 @@ def own_bots(storage: Storage, actor: Actor, now: datetime, ask: Ask, bot: str |
         standings = _standings(tx, own)
     valid = [version.id for versions in bots.values() for version in versions if not version.problem]
     connected = find_connected(valid, ask(valid, None)) if valid else {}
-    found = []
+    overview = []
     for bot, versions in bots.items():
-        one = next((version for version in versions if not version.problem), versions[0])
+        newest = next((version for version in versions if not version.problem), versions[0])
         here = [connected.get(version.id) for version in versions if not version.problem]
-        found.append(
+        overview.append(
             OwnBot(
                 bot=bot,
-                version=one.info.bot,
-                token_problem=one.problem,
+                version=newest.info.bot,
+                token_problem=newest.problem,
                 connected=None if None in here else any(here),
                 left=left.get(bot),
                 waiting=waiting.get(bot, 0),
                 standing=standings.get(bot),
-                checked=one.checked,
+                checked=newest.checked,
                 fault=faults.get(bot),
             )
         )
-    return found
+    return overview
 
 
 def _newest(tx: Transaction, actor: Actor, now: datetime, bot: str | None) -> dict[str, list[_Version]]:
@@ -165,13 +165,13 @@ def _newest(tx: Transaction, actor: Actor, now: datetime, bot: str | None) -> di
     newest = newest.order_by(func.max(BotVersion.id).desc()).limit(MOST)
     rows = select_infos().add_columns(col(BotVersion.id), col(BotVersion.check_report).is_not(None))
     rows = rows.where(col(BotVersion.bot_id).in_(newest.subquery().select()))
-    found: dict[str, list[_Version]] = {}
+    by_bot: dict[str, list[_Version]] = {}
     for *infos, id, was_checked in tx.connection().execute(rows.order_by(col(BotVersion.number).desc())):
         info = VersionInfo(*infos)
         checked = info.check_passed_at is not None if was_checked else None
         version = _Version(id, info, token_problem(info, now), checked)
-        found.setdefault(info.bot.partition("@")[0], []).append(version)
-    return found
+        by_bot.setdefault(info.bot.partition("@")[0], []).append(version)
+    return by_bot
 
 
 def _whose(actor: Actor, bot: str | None) -> Iterator[ColumnElement[bool]]:
@@ -214,10 +214,10 @@ def _waiting(tx: Transaction, own: Mapping[int, str]) -> dict[str, int]:
         )
         .group_by(col(Entrant.version_id))
     )
-    found: dict[str, int] = {}
+    by_bot: dict[str, int] = {}
     for version_id, count in tx.connection().execute(rows):
-        found[own[version_id]] = found.get(own[version_id], 0) + count
-    return found
+        by_bot[own[version_id]] = by_bot.get(own[version_id], 0) + count
+    return by_bot
 
 
 def _standings(tx: Transaction, own: Mapping[int, str]) -> dict[str, LeaderboardLine]:
@@ -226,12 +226,12 @@ def _standings(tx: Transaction, own: Mapping[int, str]) -> dict[str, Leaderboard
     rows = select_columns(*columns).where(col(Rating.version_id).in_(own), col(Rating.matches) > 0)
     rows = rows.order_by(col(Rating.version_id), col(Rating.matches))
     chosen = {own[id]: (id, Pool(*pool)) for id, *pool in tx.connection().execute(rows)}
-    found: dict[str, LeaderboardLine] = {}
+    by_bot: dict[str, LeaderboardLine] = {}
     for named in rated_pools(tx) if chosen else ():
         here = {id: bot for bot, (id, pool) in chosen.items() if pool == named.pool}
         lines = lines_of(tx, named, [*here]) if here else {}
-        found |= {here[id]: line for id, line in lines.items()}
-    return found
+        by_bot |= {here[id]: line for id, line in lines.items()}
+    return by_bot
 
 
 def versions_of(storage: Storage, actor: Actor, bot: str) -> list[VersionInfo]:
@@ -284,11 +284,11 @@ def _invitations(tx: Transaction, owners: Set[str], bot: str | None) -> Iterator
         .order_by(col(EntryInvitation.id).desc())
         .limit(REQUESTS)
     )
-    found = [row for row in tx.execute(rows) if row[1] is None or takes_entries(row[1])]
+    invitations = [row for row in tx.execute(rows) if row[1] is None or takes_entries(row[1])]
     inside = _inside(
-        tx, owners, [row.tournament_id for row, *_ in found], [row.league_id for row, *_ in found]
+        tx, owners, [row.tournament_id for row, *_ in invitations], [row.league_id for row, *_ in invitations]
     )
-    for row, tournament, league in found:
+    for row, tournament, league in invitations:
         if (row.tournament_id, row.league_id, row.invited) not in inside:
             names = (tournament and tournament.name, league and league.name)
             yield OwnInvitation(*names, invitation_shown(row))

@@ -134,23 +134,23 @@ def _by_group() -> Select[Any]:
     return counted.group_by(group).order_by(group)
 
 
-def lines_after(tx: Transaction, pool: Pool, wanted: Filter, key: Key | None, limit: int) -> list[Placed]:
+def lines_after(tx: Transaction, pool: Pool, scope: Filter, key: Key | None, limit: int) -> list[Placed]:
     """Return the wanted lines that follow ``key``, or the first ones."""
     placed: list[Placed] = []
     for part in (FITTED, UNFITTED):
         if key is None or key.part <= part:
             at = key if key is not None and key.part == part else None
-            placed += _lines(tx, pool, part, wanted, at, limit - len(placed))
+            placed += _lines(tx, pool, part, scope, at, limit - len(placed))
     return placed
 
 
-def lines_before(tx: Transaction, pool: Pool, wanted: Filter, key: Key, limit: int) -> list[Placed]:
+def lines_before(tx: Transaction, pool: Pool, scope: Filter, key: Key, limit: int) -> list[Placed]:
     """Return the wanted lines that come directly before ``key``, in order."""
     placed: list[Placed] = []
     for part in (UNFITTED, FITTED):
         if key.part >= part:
             at = key if key.part == part else None
-            placed += _lines(tx, pool, part, wanted, at, limit - len(placed), back=True)
+            placed += _lines(tx, pool, part, scope, at, limit - len(placed), back=True)
     return placed[::-1]
 
 
@@ -174,18 +174,18 @@ def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[
 
 
 def _lines(
-    tx: Transaction, pool: Pool, part: int, wanted: Filter, key: Key | None, limit: int, back: bool = False
+    tx: Transaction, pool: Pool, part: int, scope: Filter, key: Key | None, limit: int, back: bool = False
 ) -> list[Placed]:
-    if limit < 1 or (part == UNFITTED and wanted.provisional is False):
+    if limit < 1 or (part == UNFITTED and scope.provisional is False):
         return []
-    given = {**_values(pool), **wanted.conditions, "most": limit}
+    parameters = {**_values(pool), **scope.conditions, "most": limit}
     if key is not None:
-        given |= {"first": int(key.first) if part == FITTED else key.first, "second": key.second}
-    if wanted.among is not None:
-        given["versions"] = wanted.among
-    provisional = wanted.provisional if part == FITTED else None
-    rows = _page(part, key is not None, back, wanted.among is not None, provisional, (*wanted.conditions,))
-    return _placed(tx, pool, part, tx.connection().execute(rows, given).all())
+        parameters |= {"first": int(key.first) if part == FITTED else key.first, "second": key.second}
+    if scope.among is not None:
+        parameters["versions"] = scope.among
+    provisional = scope.provisional if part == FITTED else None
+    rows = _page(part, key is not None, back, scope.among is not None, provisional, (*scope.conditions,))
+    return _placed(tx, pool, part, tx.connection().execute(rows, parameters).all())
 
 
 def _values(pool: Pool) -> dict[str, object]:

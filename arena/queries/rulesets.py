@@ -82,21 +82,21 @@ def find_ruleset(storage: Storage, called: str) -> RulesetShown:
     Raise UnknownError, and StateError if several match.
     """
     presets = [load_ruleset(name) for name in preset_names()]
-    by_hash = {one.hash: one for one in presets if is_called(called, one.name, one.version, one.hash)}
+    by_hash = {each.hash: each for each in presets if is_called(called, each.name, each.version, each.hash)}
     if not by_hash:
         with storage.read() as tx:
             ids = rulesets_called(tx, called)
             rows = tx.exec(select(StoredRuleset).where(col(StoredRuleset.id).in_(ids))).all()
             by_hash = {row.hash: load_ruleset(row.content) for row in rows}
     if len(by_hash) > 1:
-        several = ", ".join(f"{one.label} ({hash[:12]})" for hash, one in sorted(by_hash.items()))
+        several = ", ".join(f"{ruleset.label} ({hash[:12]})" for hash, ruleset in sorted(by_hash.items()))
         raise StateError(f"several rulesets are called {called!r}: {several}; name one by its hash")
     return shown(next(iter(by_hash.values())))
 
 
-def check_ruleset(given: Mapping[str, object]) -> RulesetShown:
+def check_ruleset(content: Mapping[str, object]) -> RulesetShown:
     """Return a ruleset in full, with all its fields resolved. Raise RulesetError."""
-    return shown(load_ruleset(given))
+    return shown(load_ruleset(content))
 
 
 def shown(ruleset: Ruleset) -> RulesetShown:

@@ -44,10 +44,10 @@ def sheets(storage: Storage, tournament_id: int, entrants: Sequence[int], after:
 
     Those of a duplicate tournament count once their rounds are over.
     """
-    wanted = {"tournament": tournament_id, "entrants": [*entrants], "after": after}
+    parameters = {"tournament": tournament_id, "entrants": [*entrants], "after": after}
     results: dict[int, dict[int, RoundResult]] = defaultdict(dict)
     with storage.read() as tx:
-        for entrant, round, *result in tx.connection().execute(_results(), wanted):
+        for entrant, round, *result in tx.connection().execute(_results(), parameters):
             results[entrant][round] = RoundResult(*result)
     return results
 
@@ -255,10 +255,10 @@ def crosstable(
     are known already. Raise UnknownError if there is no such tournament.
     """
     lines = (scoreboard(storage, name) if board is None else board).standings
-    shown = lines[offset : offset + limit]
+    page = lines[offset : offset + limit]
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
-        numbers = [line.entrant for line in shown]
+        numbers = [line.entrant for line in page]
         there = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(numbers))
         ids = dict(tx.exec(select(Entrant.id, Entrant.number).where(*there)).all())
         place = {entrant_id: numbers.index(number) for entrant_id, number in ids.items()}
@@ -267,5 +267,5 @@ def crosstable(
             row, column = place[one], place[other]
             before[row][column], before[column][row] = pair.ahead, pair.behind
             deals[row][column] = deals[column][row] = pair.deals
-    bots = tuple(line.bot for line in shown)
+    bots = tuple(line.bot for line in page)
     return CrosstableMatrix(bots, tuple(map(tuple, before)), tuple(map(tuple, deals)), offset, len(lines))

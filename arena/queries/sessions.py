@@ -48,10 +48,10 @@ def count(
     duplicate: bool,
 ) -> Counted:
     """Return how a match that is done counts, from what is kept with its seats."""
-    known = tuple(place for place in places if place is not None)
-    if known:
+    stored_places = tuple(place for place in places if place is not None)
+    if stored_places:
         pairs = zip(points, scores, strict=True)
-        return Counted(tuple(float(own if score is None else score) for own, score in pairs), known)
+        return Counted(tuple(float(own if score is None else score) for own, score in pairs), stored_places)
     if duplicate:
         return NOT_YET
     return Counted(
@@ -80,7 +80,7 @@ def deal_scores_at(
     with storage.read() as tx:
         tables = dict(played_deals(tx, find_tournament(tx, name), *which)).get(round, {})
     sessions = tables.get(table, [])
-    return {one.number: deals for one, deals in zip(sessions, scores_at(sessions, beside), strict=True)}
+    return {each.number: deals for each, deals in zip(sessions, scores_at(sessions, beside), strict=True)}
 
 
 STILL_PLAYED = "other tables still have to play these deals; they are shown once the round is over"
@@ -142,10 +142,10 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
         place = _find(tx, tournament, round, table)
         match = place.match
         names, points = names_and_points(tx, match)
-        shown = are_shown(tx, match.round_id)
+        is_open = are_shown(tx, match.round_id)
         done, duplicate = match.state == MatchState.DONE, place.tournament.duplicate
-        kept = select(Seat.score, Seat.place).where(Seat.match_id == match.id).order_by(col(Seat.position))
-        scores, places = zip(*tx.exec(kept), strict=True)
+        seats = select(Seat.score, Seat.place).where(Seat.match_id == match.id).order_by(col(Seat.position))
+        scores, places = zip(*tx.exec(seats), strict=True)
         counted = count(points, scores, places, duplicate=duplicate) if done else NOT_YET
         return PlayedMatch(
             tournament=place.tournament.name,
@@ -159,20 +159,20 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
             places=counted.places,
             duplicate=duplicate,
             ruleset=tx.get_one(StoredRuleset, place.tournament.ruleset_id).content,
-            sessions=tuple(_played_session(session, names, shown) for session in sessions_of(tx, match)),
-            withheld=None if shown else STILL_PLAYED,
+            sessions=tuple(_played_session(session, names, is_open) for session in sessions_of(tx, match)),
+            withheld=None if is_open else STILL_PLAYED,
         )
 
 
-def _played_session(session: Session, names: tuple[str, ...], shown: bool) -> PlayedSession:
+def _played_session(session: Session, names: tuple[str, ...], is_open: bool) -> PlayedSession:
     """Return a session, with points only if its deals are shown."""
     return PlayedSession(
         session=session.number,
         bots=tuple(names[position] for position in session.seating),
-        points=tuple(session.points) if shown else None,
+        points=tuple(session.points) if is_open else None,
         faults=tuple(session.faults),
         forfeits=tuple(session.forfeits),
-        deal_points=tuple(map(tuple, session.deal_points)) if shown else None,
+        deal_points=tuple(map(tuple, session.deal_points)) if is_open else None,
         finished_at=session.finished_at,
     )
 
@@ -195,12 +195,12 @@ def shown_deals(
         if not are_shown(tx, place.match.round_id):
             raise StateError(STILL_PLAYED)
         sessions = sessions_of(tx, place.match)
-        wanted = [session for session in sessions if session.number == number]
-        if not wanted:
+        numbered = [session for session in sessions if session.number == number]
+        if not numbered:
             done = ", ".join(str(played.number) for played in sessions) or "none"
             raise UnknownError(f"no session {number} is done in this match; done: {done}")
         names, _ = names_and_points(tx, place.match)
-        return [*full_records(tx, place.tournament, round, place.match, wanted[0], names)]
+        return [*full_records(tx, place.tournament, round, place.match, numbered[0], names)]
 
 
 def are_shown(tx: Transaction, round_id: int) -> bool:

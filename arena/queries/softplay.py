@@ -76,32 +76,32 @@ def soft_play(
         counts = {
             (row.entrant_id, row.other_id, row.situation): Chances(row.chances, row.passed) for row in rows
         }
-        found = treatments(counts)
-        page = found[place : place + limit]
-        shown = {id for one in page for id in (one.bot, one.other)}
+        pairs = treatments(counts)
+        page = pairs[place : place + limit]
+        entrant_ids = {id for pair in page for id in (pair.bot, pair.other)}
         versions = select(Entrant.id, BotVersion.name).join(
             BotVersion, col(BotVersion.id) == Entrant.version_id
         )
-        names = dict(tx.exec(versions.where(among(Entrant.id, shown))).all())
+        names = dict(tx.exec(versions.where(among(Entrant.id, entrant_ids))).all())
         met = select(Encounter.entrant_id, Encounter.other_id, Encounter.deals)
         deals = {
             frozenset((one, other)): number
-            for one, other, number in tx.exec(met.where(among(Encounter.entrant_id, shown)))
+            for one, other, number in tx.exec(met.where(among(Encounter.entrant_id, entrant_ids)))
         }
     lines = [
         SoftPlayLine(
-            bot=names[one.bot],
-            other=names[one.other],
-            deals=deals.get(frozenset((one.bot, one.other)), 0),
-            chances=one.chances,
-            passed=one.passed,
-            rest=one.rest,
-            difference=one.difference,
-            low=one.low,
-            high=one.high,
-            stands_out=one.stands_out,
+            bot=names[pair.bot],
+            other=names[pair.other],
+            deals=deals.get(frozenset((pair.bot, pair.other)), 0),
+            chances=pair.chances,
+            passed=pair.passed,
+            rest=pair.rest,
+            difference=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            stands_out=pair.stands_out,
         )
-        for one in page
+        for pair in page
     ]
-    following = next_place(question, place + limit, len(found))
-    return SoftPlay(name, len(found), ALLOWED, LEVEL, lines, following)
+    following = next_place(question, place + limit, len(pairs))
+    return SoftPlay(name, len(pairs), ALLOWED, LEVEL, lines, following)

@@ -91,9 +91,9 @@ def round_tables(
             Match.table_number > offset,
             Match.table_number <= offset + limit,
         )
-        shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
-        shown = shown.where(Round.id == row.id, may_be_shown())
-        lines = _lines(tx, of_page, duplicate, all_points=tx.exec(shown).first() is not None)
+        visible = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+        visible = visible.where(Round.id == row.id, may_be_shown())
+        lines = _lines(tx, of_page, duplicate, all_points=tx.exec(visible).first() is not None)
         byes = _byes(tx, tournament_id, row.byes)
         return RoundTables(row.number, row.state, duplicate, matches, byes, lines)
 
@@ -160,8 +160,8 @@ def list_tournaments(
     Raise SpecError for a cursor of another list.
     """
     question = ("tournaments", state)
-    shown = select(Tournament).where(col(Tournament.test).is_(False))
-    rows = shown.order_by(col(Tournament.id).desc())
+    listed = select(Tournament).where(col(Tournament.test).is_(False))
+    rows = listed.order_by(col(Tournament.id).desc())
     if state is not None:
         rows = rows.where(Tournament.state == state)
     if cursor is not None:

@@ -269,8 +269,8 @@ def _pools(
             two = [rated.get(named.pool) for rated in newest]
             lines = lines_of(tx, named, [id for id in two if id is not None])
             one, other = (lines.get(id or 0) for id in two)
-            shown = verdict_shown(verdict(one, other)) if one and other else None
-            yield PoolLine(named.ruleset, named.table_size, _total(of_it), shown)
+            comparison = verdict_shown(verdict(one, other)) if one and other else None
+            yield PoolLine(named.ruleset, named.table_size, _total(of_it), comparison)
 
 
 def _versions(
@@ -298,8 +298,8 @@ def _sessions(
     tx: Transaction, own: Collection[int], others: Collection[int], match_ids: Collection[int]
 ) -> list[_Meeting]:
     """Return the newest sessions of these matches."""
-    wanted = {"matches": match_ids, "own": own, "others": others}
-    return [_Meeting(*row) for row in tx.connection().execute(_newest_sessions(), wanted).all()]
+    parameters = {"matches": match_ids, "own": own, "others": others}
+    return [_Meeting(*row) for row in tx.connection().execute(_newest_sessions(), parameters).all()]
 
 
 @cache

@@ -112,8 +112,8 @@ def _bombs(ruleset: str) -> Callable[[Record], int]:
         cards = parse_action(rules, f"0:{action}").cards
         return bool(cards) and rules.is_bomb(rules.code(cards))
 
-    known = Memo(is_bomb)
-    return lambda deal: sum(known[action[2:]] for action in deal.get("actions", ()))
+    memo = Memo(is_bomb)
+    return lambda deal: sum(memo[action[2:]] for action in deal.get("actions", ()))
 
 
 Counted = Iterable[tuple[int, Sequence[int], Sequence[int]]]
@@ -138,8 +138,8 @@ def made_rows(
         return {}
     best = min((-max(of_deal), number) for number, of_deal in seats)
     worst = min((min(of_deal), number) for number, of_deal in seats)
-    found = ((HighlightKind.BEST_MADE, *best), (HighlightKind.WORST_MADE, *worst))
-    return {(session_id, kind): (*pool, deal, -value) for kind, value, deal in found if value < 0}
+    extremes = ((HighlightKind.BEST_MADE, *best), (HighlightKind.WORST_MADE, *worst))
+    return {(session_id, kind): (*pool, deal, -value) for kind, value, deal in extremes if value < 0}
 
 
 class SessionTallies(NamedTuple):

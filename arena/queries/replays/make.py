@@ -15,12 +15,12 @@ from referee.records.replay import carry_out, is_played_for, start
 from referee.ruleset.limits import SETTLED_BY_PENALTIES
 
 
-def make_replay(given: Mapping[str, Any]) -> Replay:
+def make_replay(source: Mapping[str, Any]) -> Replay:
     """Return the deal of a record, step by step. Raise RecordError if the record is invalid."""
-    record = read_record(given)
-    maker = _Maker(given, record)
+    record = read_record(source)
+    maker = _Maker(source, record)
     return Replay(
-        record=given,
+        record=source,
         ruleset=record.rules.ruleset.label,
         seats=tuple(record.seats),
         short=maker.names,
@@ -34,13 +34,13 @@ def make_replay(given: Mapping[str, Any]) -> Replay:
 class _Maker:
     """Replays a deal and collects its steps."""
 
-    def __init__(self, given: Mapping[str, Any], record: Record) -> None:
+    def __init__(self, source: Mapping[str, Any], record: Record) -> None:
         self.names = words.short_names(record.seats)
-        self._given, self._record = given, record
+        self._source, self._record = source, record
         self._rules = record.rules
         self._deal = start(record, None)
-        self._ms = _times(given, "ms")
-        self._credits = _times(given, "credit_ms")
+        self._ms = _times(source, "ms")
+        self._credits = _times(source, "credit_ms")
         self._steps: list[Step] = []
         self._trick = 0
         self._fresh = True
@@ -70,12 +70,12 @@ class _Maker:
     def _take(self, seat: int, mask: int) -> None:
         cards = in_order(self._rules, mask)
         sentence, hidden = words.take_words(self.names[seat], cards)
-        shown = self._rules.ruleset.leftover_shown
+        is_open = self._rules.ruleset.leftover_shown
         step = Step(
             *(0, Kind.TAKE, seat, self._texts(self._deal.opening), cards),
-            knows=None if shown else (seat,),
+            knows=None if is_open else (seat,),
             words=sentence,
-            hidden_words=() if shown else hidden,
+            hidden_words=() if is_open else hidden,
         )
         self._note(step, self._deal.opening)
 
@@ -97,7 +97,7 @@ class _Maker:
         held = rules.cards(between[exchange.winner])
         distinct = [(text,) for text in dict.fromkeys(hands[exchange.winner])]
         options = Options(len(set(held)), tuple(distinct[:MOST_LISTED]), may_pass=False)
-        faults = tuple(_fault(one) for one in self._record.faults if one.get("turn") == "exchange")
+        faults = tuple(_fault(fault) for fault in self._record.faults if fault.get("turn") == "exchange")
         ms, credit = self._exchange_times()
         sentence, hidden = words.exchange_words(winner, loser, returned, returned=True)
         telling = words.fault_words(self.names, faults)
@@ -114,7 +114,7 @@ class _Maker:
         self._note(step, self._deal.start)
 
     def _exchange_times(self) -> tuple[int | None, int]:
-        for answer in self._given.get("answers", ()):
+        for answer in self._source.get("answers", ()):
             if answer["turn"] == "exchange":
                 return answer["ms"], answer["credit_ms"]
         return None, 0
@@ -221,7 +221,7 @@ class _Maker:
         return tuple([_fault(fault) for fault in own if fault.get("turn") != "exchange"])
 
     def _answers(self, index: int) -> tuple[Answer, ...]:
-        own = [each for each in self._given.get("answers", ()) if each["action"] == index]
+        own = [each for each in self._source.get("answers", ()) if each["action"] == index]
         return tuple(
             [Answer(each["seat"], each["ms"], each["credit_ms"]) for each in own if each["turn"] == "bomb"]
         )
@@ -259,17 +259,17 @@ class _Maker:
         )
 
 
-def _times(given: Mapping[str, Any], name: str) -> dict[int, int]:
+def _times(source: Mapping[str, Any], name: str) -> dict[int, int]:
     """Return milliseconds by action."""
-    entries = str(given.get(name, "")).split()
+    entries = str(source.get(name, "")).split()
     return {index: int(entry) for index, entry in enumerate(entries) if entry != "-"}
 
 
-def _fault(given: Mapping[str, Any]) -> Fault:
+def _fault(entry: Mapping[str, Any]) -> Fault:
     return Fault(
-        seat=given["seat"],
-        kind=given["kind"],
-        bombing=given.get("turn") == "bomb",
-        ms=given.get("ms"),
-        credit_ms=given.get("credit_ms", 0),
+        seat=entry["seat"],
+        kind=entry["kind"],
+        bombing=entry.get("turn") == "bomb",
+        ms=entry.get("ms"),
+        credit_ms=entry.get("credit_ms", 0),
     )

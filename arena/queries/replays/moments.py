@@ -77,7 +77,7 @@ def moments(replay: Replay, costs: Mapping[int, str] = NOTHING) -> tuple[Moment,
         if step.bomb and step.seat is not None
     ]
     outstanding += _thoughts(replay)
-    outstanding += [Moment(step, MomentKind.COST, told) for step, told in costs.items()]
+    outstanding += [Moment(step, MomentKind.COST, text) for step, text in costs.items()]
     return tuple(sorted(outstanding, key=lambda moment: moment.step))
 
 

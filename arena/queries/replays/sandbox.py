@@ -86,17 +86,17 @@ def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
     ``3D3C``, ``3d 3c``, ``3D, 10H`` and ``3♦`` are all understood.
     """
     rules = compile_ruleset(ruleset)
-    known = set(map(rules.card_text, rules.indices))
-    wanted = re.sub(r"[\s,;+]+", "", text.upper().translate(SYMBOLS))
+    names = set(map(rules.card_text, rules.indices))
+    letters = re.sub(r"[\s,;+]+", "", text.upper().translate(SYMBOLS))
     cards: list[str] = []
     end = 0
-    while end < len(wanted):
-        match = CARD.match(wanted, end)
+    while end < len(letters):
+        match = CARD.match(letters, end)
         if match is None:
-            raise SpecError(field, f"{_quoted(wanted[end:])} is not a card; write them as 3D 3C 10H")
+            raise SpecError(field, f"{_quoted(letters[end:])} is not a card; write them as 3D 3C 10H")
         rank, suit = match.groups()
         rank = rank if rank in ruleset.ranks else TENS.get(rank, rank)
-        if rank + suit not in known:
+        if rank + suit not in names:
             raise SpecError(field, f"{match.group()} is not a card of this ruleset")
         cards.append(rank + suit)
         end = match.end()
@@ -113,7 +113,7 @@ def _quoted(rest: str) -> str:
 def try_cards(ruleset: Ruleset, cards: Cards, against: Cards = ()) -> Tried:
     """Return what cards are and, if others are given, whether they beat those."""
     rules = compile_ruleset(ruleset)
-    entered, other = (rules.parse(" ".join(given)) for given in (cards, against))
+    entered, other = (rules.parse(" ".join(side)) for side in (cards, against))
     first, second = (rules.code(mask) if mask else 0 for mask in (entered, other))
     met = bool(first and second)
     return Tried(

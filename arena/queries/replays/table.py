@@ -186,12 +186,12 @@ def words_for(step: Step, viewer: int | None) -> Words:
 
 def trick_until(replay: Replay, step: Step) -> list[Step]:
     """Return the steps of a trick up to and including ``step``."""
-    return [one for one in replay.steps[: step.number + 1] if one.trick and one.trick == step.trick]
+    return [past for past in replay.steps[: step.number + 1] if past.trick and past.trick == step.trick]
 
 
 def _place(replay: Replay, step: Step, trick: Sequence[Step], viewer: int | None, seat: int) -> Place:
     hand = step.hands[seat]
-    shown = viewer in (None, seat) or step.kind is Kind.END
+    is_open = viewer in (None, seat) or step.kind is Kind.END
     last = [play for play in trick if play.seat == seat]
     return Place(
         seat=seat,
@@ -199,8 +199,8 @@ def _place(replay: Replay, step: Step, trick: Sequence[Step], viewer: int | None
         short=replay.short[seat],
         at=(seat - (viewer or 0)) % len(replay.seats),
         count=len(hand),
-        hand=hand if shown else None,
-        cost=step.costs[seat] if step.costs and shown else None,
+        hand=hand if is_open else None,
+        cost=step.costs[seat] if step.costs and is_open else None,
         asked=seat in step.asked,
         acted=step.seat == seat,
         did="passed" if last and last[-1].kind is Kind.PASS else "",

@@ -96,7 +96,7 @@ def weigh_due(
     Tournaments take turns, in a random order, each with its oldest round: a costly one delays no other. It
     ends after ``seconds`` by the clock, and as soon as a match waits for a worker.
     """
-    ends, known = clock() + seconds, Known(storage)
+    ends, worths = clock() + seconds, Known(storage)
 
     def goes_on() -> bool:
         return not stopping() and clock() < ends and not matches_wait(storage, now())
@@ -109,7 +109,7 @@ def weigh_due(
             if not goes_on():
                 return
             until = clock() + STORED_AFTER
-            _weigh(storage, round, known, partial(_is_before, until, clock, stopping))
+            _weigh(storage, round, worths, partial(_is_before, until, clock, stopping))
 
 
 def _is_before(until: float, clock: Callable[[], float], stopping: Callable[[], bool]) -> bool:
@@ -133,7 +133,7 @@ def _waiting(storage: Storage) -> list[Waiting]:
     return random.sample(waiting, len(waiting))
 
 
-def _weigh(storage: Storage, round: Waiting, known: "Known", goes_on: GoesOn) -> None:
+def _weigh(storage: Storage, round: Waiting, worths: "Known", goes_on: GoesOn) -> None:
     """Compute some sessions of a round as long as that ``goes_on``, or take it in if none is left."""
     with storage.read() as tx:
         sessions = [] if round.test else _without(tx, round.id)
@@ -142,7 +142,7 @@ def _weigh(storage: Storage, round: Waiting, known: "Known", goes_on: GoesOn) ->
         return
     rows = []
     for session in sorted(sessions, key=lambda session: hash((_ORDER, session.id))):
-        row = known.row_of(session.id, round.ruleset_id, round.content, session.records, goes_on)
+        row = worths.row_of(session.id, round.ruleset_id, round.content, session.records, goes_on)
         rows += [] if row is None else [row]
         if row is None or not goes_on():
             break

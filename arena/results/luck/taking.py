@@ -162,13 +162,14 @@ def weighed_sessions(
         .join(SessionReference, col(SessionReference.session_id) == Session.id)
         .where(col(Match.round_id) == round.id)
     )
-    known = {(table, number): row for table, number, *row in tx.execute(rows)}
+    weighed = {(table, number): row for table, number, *row in tx.execute(rows)}
     played = played_in(tx, tournament, round)
     for table in tables_of(tx, round):
         number = table.match.table_number
         if table.match.state == MatchState.DONE:
-            ended = [(one, known.get((number, one.number), (0, (), ()))) for one in played.get(number, ())]
-            yield table, [Weighed(id, one, worth, chances) for one, (id, worth, chances) in ended]
+            sessions = played.get(number, ())
+            ended = [(each, weighed.get((number, each.number), (0, (), ()))) for each in sessions]
+            yield table, [Weighed(id, each, worth, chances) for each, (id, worth, chances) in ended]
 
 
 def adjusted_sums(

@@ -49,7 +49,7 @@ def recheck_due(
     stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Do what was asked for, as long as ``weigh_due`` would go on."""
-    ends, known = clock() + seconds, Known(storage)
+    ends, worths = clock() + seconds, Known(storage)
 
     def goes_on() -> bool:
         return not stopping() and clock() < ends and not matches_wait(storage, now())
@@ -61,7 +61,7 @@ def recheck_due(
         if check is None:
             return
         if sessions:
-            _compute(storage, check, sessions, known, goes_on)
+            _compute(storage, check, sessions, worths, goes_on)
         else:
             _end(storage, check, now())
 
@@ -87,12 +87,12 @@ def _sessions(tx: Transaction, after: int) -> Sequence[Any]:
 
 
 def _compute(
-    storage: Storage, check: ReferenceCheck, sessions: Sequence[Any], known: Known, goes_on: GoesOn
+    storage: Storage, check: ReferenceCheck, sessions: Sequence[Any], worths: Known, goes_on: GoesOn
 ) -> None:
     """Compute some sessions again, and correct those that are wrong."""
     last, count, deals, wrong = check.last_session_id, 0, 0, []
     for id, ruleset_id, content, records, *stored in sessions:
-        row = known.row_of(id, ruleset_id, content, records, goes_on)
+        row = worths.row_of(id, ruleset_id, content, records, goes_on)
         if row is not None:
             last, count, deals = id, count + 1, deals + len(stored[-1])
             if [row["reference"], row["chances"], row["worth"]] != stored:

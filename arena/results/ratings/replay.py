@@ -138,13 +138,13 @@ def _replay_round(tx: Transaction, tournament: Tournament, round: Round, replay:
         rated = stored.pop(seat.id, None)
         if rated is None:
             raise Wrong(f"{where}: the change of its rating is missing")
-        for name, given, expected in (
+        for name, value, expected in (
             ("points", seat.points, _points_at(played.get(number, ()), seat.position)),
             ("rating before", rated.before, change.before),
             ("rating after", rated.after, change.after),
         ):
-            if abs(given - expected) > CLOSE:
-                raise Wrong(f"{where}: {name}: is {given:g}, should be {expected:g}")
+            if abs(value - expected) > CLOSE:
+                raise Wrong(f"{where}: {name}: is {value:g}, should be {expected:g}")
         change.rating.value = rated.after
     if stored:
         raise Wrong("a rating was changed for nobody at its tables")

@@ -33,7 +33,7 @@ def keep_counted(
     for table in tables:
         number = table.match.table_number
         sessions = played.get(number, ())
-        forfeits = Counter(one.seating[seat] for one in sessions for seat in one.forfeits)
+        forfeits = Counter(session.seating[seat] for session in sessions for seat in session.forfeits)
         if not (compared or forfeits):
             continue
         scores = compared.get(number)
@@ -63,16 +63,17 @@ class WrongSeat(NamedTuple):
 def wrong_seats(tx: Transaction, tournament: Tournament) -> Iterator[WrongSeat]:
     """Yield the seats of finished matches in rounds that ended whose score or place is wrong."""
     ended = col(Round.state).in_(COUNTED)
-    corrections = [one for one in corrections_of(tx, tournament) if one.points is not None]
-    corrected = {(one.round, one.table) for one in corrections}
+    corrections = [each for each in corrections_of(tx, tournament) if each.points is not None]
+    corrected = {(each.round, each.table) for each in corrections}
     forfeited = forfeited_shares(tx, tournament, ended)
     special = col(Round.number).in_({round for round, _ in (*corrected, *forfeited)})
     which = (ended,) if tournament.duplicate else (ended, special)
-    counted = {(one.round, one.table): one for one in adjusted(outcomes(tx, tournament, *which), corrections)}
+    matches = adjusted(outcomes(tx, tournament, *which), corrections)
+    counted = {(match.round, match.table): match for match in matches}
     place_of: tuple[Any, ...] = (Round.number, Match.table_number, Entrant.number)
-    kept: tuple[Any, ...] = (Seat.id, Seat.score, Seat.place)
+    stored: tuple[Any, ...] = (Seat.id, Seat.score, Seat.place)
     seats = (
-        select_columns(*place_of, *kept)
+        select_columns(*place_of, *stored)
         .join(Match, col(Match.id) == Seat.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
@@ -82,11 +83,11 @@ def wrong_seats(tx: Transaction, tournament: Tournament) -> Iterator[WrongSeat]:
         seats = seats.where(or_(special, col(Seat.score).is_not(None), col(Seat.place).is_not(None)))
     for round, table, entrant, id, score, place in tx.connection().execute(seats).all():
         is_scored = tournament.duplicate or (round, table) in corrected
-        one = counted[round, table] if is_scored or (round, table) in forfeited else None
+        match = counted[round, table] if is_scored or (round, table) in forfeited else None
         right = WrongSeat(
             *(tournament.name, id, round, table),
-            score=one.points[entrant] if one is not None and is_scored else None,
-            place=one.places[entrant] if one is not None else None,
+            score=match.points[entrant] if match is not None and is_scored else None,
+            place=match.places[entrant] if match is not None else None,
         )
         if place != right.place or not _is_close(score, right.score):
             yield right

@@ -57,7 +57,7 @@ def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
 
     Its pairs are those of the other rounds alone.
     """
-    sums = Sums(dict(_kept_entrants(tx, tournament)))
+    sums = Sums(dict(_stored_entrants(tx, tournament)))
     add_rounds(tx, tournament, sums, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     return sums
 
@@ -101,7 +101,7 @@ def current_results(tx: Transaction, tournament: Tournament, entrants: Sequence[
 
 def _results(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo], sums: Sums) -> Results:
     numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
-    totals, meetings = sums.results(_kept_meetings(tx, tournament))
+    totals, meetings = sums.results(_stored_meetings(tx, tournament))
     for total in totals.values():
         if not (tournament.duplicate and total.matches):
             total.points = int(total.points)  # whole numbers, kept in a column that has fractions, too
@@ -111,7 +111,7 @@ def _results(tx: Transaction, tournament: Tournament, entrants: Sequence[Entrant
     )
 
 
-def _kept_meetings(tx: Transaction, tournament: Tournament) -> Iterator[Meeting]:
+def _stored_meetings(tx: Transaction, tournament: Tournament) -> Iterator[Meeting]:
     """Yield all pairs that met in rounds that are summed, the lower id first, with their matches.
 
     These are the many rows behind standings: only what standings take is read, and few are held at a time.
@@ -139,16 +139,16 @@ def pairs_among(
     Only their own rows are read, however many others there are.
     """
     those = (col(Encounter.entrant_id).in_(entrant_ids), col(Encounter.other_id).in_(entrant_ids))
-    sums = Sums(pairs=dict(_kept_pairs(tx, tournament, *those)))
+    sums = Sums(pairs=dict(_stored_pairs(tx, tournament, *those)))
     open_rounds = (col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     theirs = select(Seat.match_id).where(col(Seat.entrant_id).in_(entrant_ids))
     # Comparing duplicate deals makes no difference to who finished before whom.
     _add_played(tx, tournament, sums, *open_rounds, col(Match.id).in_(theirs), duplicate=False)
-    wanted = {*entrant_ids}
-    return {both: pair for both, pair in sums.pairs.items() if wanted.issuperset(both)}
+    members = {*entrant_ids}
+    return {both: pair for both, pair in sums.pairs.items() if members.issuperset(both)}
 
 
-def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
+def _stored_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
     sums = (getattr(EntrantSum, name) for name in ENTRANTS.columns)
     entered = select_columns(col(EntrantSum.entrant_id), *sums).join(
         Entrant, col(Entrant.id) == EntrantSum.entrant_id
@@ -157,7 +157,7 @@ def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[in
         yield entrant_id, Sum(*values)
 
 
-def _kept_pairs(
+def _stored_pairs(
     tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> Iterator[tuple[tuple[int, int], Pair]]:
     columns = (getattr(Encounter, name) for name in (*ENCOUNTERS.key, *ENCOUNTERS.columns))

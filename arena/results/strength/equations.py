@@ -85,8 +85,8 @@ class Graph:
         prior = related + _diagonals(gains[block])
         covariance = weights[:, :, None] * related * weights[:, None, :] + _diagonals(noise[block])
         shared = weights[:, :, None] * prior
-        known = np.linalg.solve(covariance, shared)
-        return np.asarray(np.einsum("nii->ni", prior) - np.einsum("nji,nji->ni", shared, known))
+        solution = np.linalg.solve(covariance, shared)
+        return np.asarray(np.einsum("nii->ni", prior) - np.einsum("nji,nji->ni", shared, solution))
 
     def _variance(self, at: int) -> float:
         return float(GRID[at]) ** 2 / self.scale

@@ -176,10 +176,10 @@ def _set_variances(source: Sequence[Kind], strengths: Array | None, share: float
     """
     sums = [kind.sums for kind in source]
     explained = [0.0 if strengths is None else kind.explained(strengths) for kind in source]
-    within = sum(one.points_within for one in sums)
-    between = sum(one.points_between for one in sums)
-    free = float(sum(one.within_freedom for one in sums))
-    free_between = sum(one.between_freedom for one in sums)
+    within = sum(each.points_within for each in sums)
+    between = sum(each.points_between for each in sums)
+    free = float(sum(each.within_freedom for each in sums))
+    free_between = sum(each.between_freedom for each in sums)
     least = LEAST_SHARE * (within + between) / (free + free_between)
     if free < ENOUGH:  # matches of one deal, or few
         within += max(0.0, between - sum(explained))

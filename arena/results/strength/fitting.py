@@ -122,12 +122,12 @@ def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[di
         deals[kind.scores["bot"]] += kind.scores["deals"]
         fitted = kind.left[kind.left["one"] <= fit.bots[-1]]
         np.add.at(deals, fitted["one"], fitted["deals"] / (kind.size - 1))
-    known = finishing_ahead(kinds, fit)
-    ahead: Sequence[Ahead | None] = [None] * len(fit.bots) if known is None else known
+    shares = finishing_ahead(kinds, fit)
+    ahead: Sequence[Ahead | None] = [None] * len(fit.bots) if shares is None else shares
     settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
-    found = places(fit)
-    parts = parting(fit, found, kinds[0].size)
-    standing = zip(found, above_anchor(fit, baselines, settled), ahead, parts, strict=True)
+    ranks = places(fit)
+    parts = parting(fit, ranks, kinds[0].size)
+    standing = zip(ranks, above_anchor(fit, baselines, settled), ahead, parts, strict=True)
     for at, (place, above, often, after) in enumerate(standing):
         bot = fit.bots[at]
         yield {
@@ -181,14 +181,14 @@ def _counts(tx: Transaction, row: StrengthSums) -> Counts:
     return Counts(
         size=row.table_size,
         kind=row.kind,
-        scores=np.fromiter(_read(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
-        meetings=np.fromiter(_read(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
-        left=np.fromiter(_read(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=LEFT),
+        scores=np.fromiter(_stream(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
+        meetings=np.fromiter(_stream(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
+        left=np.fromiter(_stream(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=LEFT),
         **{name: getattr(row, name) for name in sum_fields(Sums)},
     )
 
 
-def _read(tx: Transaction, rows: Executable) -> Iterator[tuple[Any, ...]]:
+def _stream(tx: Transaction, rows: Executable) -> Iterator[tuple[Any, ...]]:
     for row in tx.connection().execute(rows, execution_options={"yield_per": AT_ONCE}):
         yield tuple(row)
 

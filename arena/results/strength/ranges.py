@@ -91,8 +91,8 @@ def parting(fit: Fit, standing: Sequence["Place"], size: int) -> list[int | None
     for one, other in pairwise(order):
         if fit.groups[one] == fit.groups[other]:
             apart = float(fit.strengths[one] - fit.strengths[other]) / TWO_SIDED
-            known = 1 / max(fit.variance_between(one, other), LEAST)
-            missing = (1 / max(apart**2, LEAST) - known) / of_deal
+            precision = 1 / max(fit.variance_between(one, other), LEAST)
+            missing = (1 / max(apart**2, LEAST) - precision) / of_deal
             after[one] = min(max(ceil(missing), 0), AT_MOST)
     return after
 

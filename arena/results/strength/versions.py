@@ -22,8 +22,8 @@ class Lineages:
     def __init__(self, bots: Sequence[int], lines: Sequence[Sequence[int]] = ()) -> None:
         """Take the versions of each bot, oldest first; only those among ``bots`` count."""
         place: Mapping[int, int] = {bot: at for at, bot in enumerate(bots)}
-        known = [[place[version] for version in line if version in place] for line in lines]
-        several = [line for line in known if len(line) > 1]
+        placed = [[place[version] for version in line if version in place] for line in lines]
+        several = [line for line in placed if len(line) > 1]
         self._count = len(bots)
         self.blocks: list[Places] = [
             np.array([line for line in several if len(line) == length], dtype=np.intp)
