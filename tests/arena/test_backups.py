@@ -148,7 +148,7 @@ def test_backup_when_the_file_is_there_or_the_database_a_server_then_it_is_refus
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "old").write_text("old")
-    assert "there already" in arena("backup", str(tmp_path / "old")).err
+    assert "already exists" in arena("backup", str(tmp_path / "old")).err
     assert (tmp_path / "old").read_text() == "old"
     assert arena("backup", str(tmp_path / "old"), "--force").status == 0
     os.mkfifo(tmp_path / "pipe")

@@ -255,7 +255,7 @@ def test_commands_make_list_and_revoke(arena: Arena) -> None:
     assert "bt_" not in listed.out
     assert [one["name"] for one in arena("token", "list", "--json").json["tokens"]] == ["ann", "board"]
     assert_one_line(arena("token", "create", "x", "--scope", "king"), 2, "--scope", "king")
-    assert_one_line(arena("token", "create", "board", "--scope", "worker"), 1, "already is a token board")
+    assert_one_line(arena("token", "create", "board", "--scope", "worker"), 1, "token board already exists")
 
 
 async def test_logs_when_everything_is_logged_then_no_token_is_in_them(

@@ -43,7 +43,7 @@ def secrets_of(request: Request) -> Sequence[Secret]:
 def require_room(request: Request) -> None:
     """Raise StateError if the page shows so many secrets that there is no room for another."""
     if len(secrets_of(request)) >= MOST:
-        raise StateError("too many secrets on the page: put some away first")
+        raise StateError("too many secrets on the page: put them away first")
 
 
 def show_once(request: Request, page: str, below: str, *secrets: Secret) -> Response:
