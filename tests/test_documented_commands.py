@@ -63,6 +63,7 @@ NOT_RUN = {
     "arena account create": "tests/arena/accounts/test_cli_accounts.py",
     "arena backup": "tests/arena/test_backups.py",
     "arena bot check": "tests/sample_bots checks each bot",
+    "arena bot describe ann/greedy --open-to": "tests/arena/test_consent.py",
     "arena bot log": "tests/arena/test_bot_logs.py",
     "arena bot register": "tests/arena/test_cli_everywhere.py",
     "arena league": "tests/arena/test_cli_leagues.py",

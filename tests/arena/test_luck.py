@@ -83,7 +83,7 @@ MANY = {
     "name": "many",
     "players": 8,
     "decks": 4,
-    "hand_size": 25,
+    "hand_size": 20,
     "exchange": "loser_to_winner",
     "plays": ["single", "pair", "triple", "two_pair", "bare_quads", "run", "pair_run", "triple_run"],
     "five_card_order": ["two_pair"],

@@ -178,8 +178,7 @@ def test_fit_when_groups_never_met_then_each_has_its_own_mean() -> None:
 def test_graph_when_a_pool_is_large_then_it_is_near_the_matrices(
     versions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("matrices", "graph"):
-        monkeypatch.setattr(f"arena.results.strength.{module}.SHARES", (0.25,))
+    monkeypatch.setattr("arena.results.strength.equations.SHARES", (0.25,))
     sums, _ = season(Row("", 160, 4, 40, "round-robin", 1.0, 0.4), versions)
     kind = Kind.of(Counts.of(sums), range(160))
     kind.variance = 25.0

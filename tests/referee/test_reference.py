@@ -159,10 +159,10 @@ def test_preset_has_a_reference(name: str) -> None:
 
 
 def test_ruleset_when_its_plays_are_as_the_page_counts_them_then_it_has_a_reference_or_none() -> None:
-    for hand_size in (8, 13, 17, 25):
+    for hand_size in (8, 13, 17, 22):
         rules = compile_ruleset(load_ruleset(many_plays(hand_size)))
         assert has_reference(rules) == (slow_count(rules, 16_000) <= 16_000)
-    assert not has_reference(compile_ruleset(load_ruleset(many_plays(25))))
+    assert not has_reference(compile_ruleset(load_ruleset(many_plays(22))))
     assert has_reference(compile_ruleset(load_ruleset(many_plays(8))))
 
 

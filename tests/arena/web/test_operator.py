@@ -79,7 +79,7 @@ def test_referees_when_none_can_be_asked_then_it_is_told_why(root: TestClient) -
 
 
 def test_work_when_nothing_runs_then_nothing_waits(root: TestClient) -> None:
-    assert root.get("/operator/work").json() == {"waiting": 0, "running": 0, "matches": []}
+    assert root.get("/operator/work").json() == {"waiting": 0, "running": 0, "matches": [], "stuck": []}
 
 
 def test_work_when_a_tournament_runs_then_its_matches_wait_and_are_told(

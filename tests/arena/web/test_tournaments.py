@@ -229,7 +229,7 @@ def test_preview_when_the_ruleset_has_too_many_plays_then_it_says_that_it_has_no
     organiser: TestClient, world: World
 ) -> None:
     chinese = load_ruleset("chinese").to_object()
-    many = {"name": "many", "players": 8, "decks": 4, "hand_size": 25, "five_card_order": ["two_pair"]}
+    many = {"name": "many", "players": 8, "decks": 4, "hand_size": 21, "five_card_order": ["two_pair"]}
     plays = ["single", "two_pair", "run", "pair_run", "triple_run"]
     sent = wanted(world, 8, ruleset={**chinese, **many, "plays": plays})
     told = "many@1 has too many plays for a reference: card values are not computed"
