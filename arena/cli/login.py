@@ -10,7 +10,7 @@ import typer
 
 from arena.actors import KeyScope, Role
 from arena.cli.context import GlobalOptions
-from arena.client import Client, call
+from arena.client import Client, sessions
 from arena.client.call import address_of, require_secret
 from arena.client.logins import Login, check_key, own_logins
 from arena.errors import ArenaError, NotSignedIn, SpecError, UnknownError
@@ -81,11 +81,11 @@ def _new_key(
     if new:
         if sys.stdin.isatty() and _hidden("again: ") != password:
             raise SpecError("password", "the passwords do not match")
-        client.send(call.sign_up(account, password, invitation))
-    signed_in = client.send(call.sign_in(account, password))
+        client.send(sessions.sign_up(account, password, invitation))
+    signed_in = client.send(sessions.sign_in(account, password))
     scopes = [scope for scope in KeyScope if scope is not KeyScope.OPERATE or signed_in.role is Role.OPERATOR]
     made = client.call(accounts.create_key, f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS)
-    client.send(call.sign_out())
+    client.send(sessions.sign_out())
     return signed_in, made
 
 

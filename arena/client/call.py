@@ -1,11 +1,10 @@
-"""A request to an arena over HTTP as a value, sign-in included, and the addresses of arenas."""
+"""A request to an arena over HTTP as a value, and the addresses of arenas."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
 from ipaddress import ip_address
-from types import NoneType
 from typing import Any, Generic, ParamSpec, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -13,7 +12,6 @@ from pydantic_core import to_jsonable_python
 
 from arena.errors import SpecError
 from arena.operations.operation import Operation
-from arena.people.accounts import AccountInfo, SignedIn
 
 PREFIX = "/api/v1"
 
@@ -154,19 +152,3 @@ def in_one(call: Call[T]) -> Generator[Call[T], T, T]:
         request = following(request, page) if len(lines) < limit else None
     joined: T = replace(page, **{call.lines: type(values)(lines)})
     return joined
-
-
-def sign_up(account: str, password: str, invitation: str | None = None) -> Call[AccountInfo]:
-    """Create an account for yourself, and an owner of the same name."""
-    body = {"account": account, "password": password, "invitation": invitation}
-    return Call("POST", "/accounts", AccountInfo, body=body)
-
-
-def sign_in(account: str, password: str) -> Call[SignedIn]:
-    """Sign in; the client that sends this acts for the account from then on."""
-    return Call("POST", "/session", SignedIn, body={"account": account, "password": password})
-
-
-def sign_out() -> Call[None]:
-    """Sign out."""
-    return Call("DELETE", "/session", NoneType)
