@@ -73,7 +73,7 @@ def _context(visit: Visit) -> dict[str, object]:
             values={"language": bot.language or "", "link": bot.link or ""},
         ),
         "open": draw(
-            *(visit, bots.describe_bot, f"{ONE}/open", "Change"),
+            *(visit, bots.describe_bot, f"{ONE}/open", "Open"),
             only=["open_to"],
             values={"open_to": open_to_of(storage, name)},
             labels={"open_to": "Organisers"},

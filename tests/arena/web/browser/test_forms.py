@@ -25,6 +25,7 @@ from tests.arena.fakes import ROOT
 from tests.arena.web.browser.conftest import Site, site
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.permissions import CHECK
+from tests.arena.world import open_bots
 
 ODD = 'a<b>&"\u202e\u0007 é'
 """Text with markup, and with characters that a terminal must not get."""
@@ -51,6 +52,7 @@ def arena(
             accounts.create_account(found.world.storage, ROOT, name, role, utc_now(), PASSWORD)
         for number in range(6):
             register_version(found.world.storage, ROOT, f"zed/bot-{number}", utc_now())
+        open_bots(found.world.storage)
         yield found
 
 
@@ -261,7 +263,7 @@ def test_desk_when_the_tournament_moves_on_then_state_steps_and_lists_follow_and
     create(page, "followed")
     steps, state = page.locator("#steps"), page.locator("#state")
     ask(page, "Withdraw", page.get_by_role("row", name="zed/bot-3")).get_by_role("button").click()
-    expect(page.locator("#doubts")).to_contain_text("1 more is needed")
+    expect(page.locator("#doubts")).to_contain_text("add 1 before the start")
     expect(steps.locator("summary, button:visible")).to_have_text(
         ["Cancel it…", "Delete it…"]
     )  # others would be refused

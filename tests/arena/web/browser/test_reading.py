@@ -262,7 +262,7 @@ def test_pages_when_there_is_no_script_then_everything_but_motion_is_there(arena
         page.keyboard.press("Escape")
         expect(meaning).to_be_hidden()
         page.locator("summary", has_text="Check every deal").click()
-        expect(page.locator("pre")).to_contain_text("arena verify cup.jsonl")
+        expect(page.locator("pre").last).to_contain_text("arena verify cup.jsonl")
 
 
 def test_tournament_when_a_match_is_played_then_its_page_moves_without_reloading(
