@@ -217,6 +217,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "deal of the day": lambda one: highlights.deal_of_day(one.storage, one.now),
     "own bots": lambda one: ownbots.own_bots(one.storage, AUTHOR, one.now, nobody_asked),
     "own bots' requests": lambda one: ownbots.own_requests(one.storage, AUTHOR),
+    "own bots' invitations": lambda one: ownbots.own_invitations(one.storage, AUTHOR),
     "versions of an own bot": lambda one: ownbots.versions_of(one.storage, AUTHOR, "owner-0/bot-0"),
     "what is on": lambda one: on_now(one.storage, 24),
     "names": lambda one: search(one.storage, one.bot()[:3], 10),

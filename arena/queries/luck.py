@@ -133,7 +133,7 @@ def references(storage: Storage, actor: Actor) -> References:
     with storage.read() as tx:
         rounds, oldest = tx.exec(select(func.count(), func.min(Round.finished_at)).where(UNWEIGHED)).one()
         deals = tx.exec(select(func.sum(PoolSlope.deals))).one() or 0
-        latest = tx.exec(select(ReferenceCheck).order_by(col(ReferenceCheck.id).desc())).first()
+        latest = tx.exec(select(ReferenceCheck).order_by(col(ReferenceCheck.id).desc()).limit(1)).first()
         return References(*_NAMED, rounds, waiting_sessions(tx), oldest, int(deals), _info(latest))
 
 

@@ -258,7 +258,7 @@ def test_doctor_when_a_database_takes_long_to_read_then_it_is_told_how_far_no_da
 ) -> None:
     assert damage_of(world.storage) == ""
     with world.storage.write() as tx:
-        tx.connection().execute(text("CREATE TABLE large AS SELECT zeroblob(64 << 20) AS content"))
+        tx.connection().execute(text("CREATE TABLE large AS SELECT zeroblob(256 << 20) AS content"))
     assert damage_of(world.storage, 0.001) is None
     assert world.statuses() == []  # nothing else was interrupted
     monkeypatch.setattr(doctor, "damage_of", lambda _: None)

@@ -50,4 +50,4 @@ def test_export_when_a_batch_has_a_number_beyond_the_last_then_that_is_wrong(lin
     first, *others = rounds_of(lines)
     last = len(others) + 1
     changed = [line.replace(f'"round":{first},', f'"round":{last + 1},') for line in lines]
-    assert f"round: is {last + 1}, but there are {last}" in problem(with_new_digests(changed))
+    assert f"round: is {last + 1}, exceeds the {last} planned" in problem(with_new_digests(changed))

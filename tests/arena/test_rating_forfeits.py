@@ -119,7 +119,7 @@ def test_ratings_when_bots_forfeit_then_rebuilding_and_verifying_give_the_same(
 ) -> None:
     limits: dict[str, object] = {"decision_ms": 5000, "join_seconds": 10, "faults": 3, "sessions": 4}
     limits |= {"deals": 1 if duplicate else 2, "duplicate": duplicate, "on_forfeit": mode}
-    limits |= {"match_seconds": 34} if run == "overrun" else {}
+    limits |= {"match_seconds": 74} if run == "overrun" else {}
     world.finish(world.tournament(8, rounds=1, **limits).id, RUNS[run])
     assert rebuild(world.storage).problem is None
     assert check(lines_of(world)).problem is None

@@ -133,7 +133,7 @@ def test_organiser_when_making_a_tournament_on_the_desk_then_it_is_watched_live_
     page.get_by_label("file (TOML)").fill(CUP)
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Desk of cup")
-    page.locator("main").get_by_label("Bot").fill("zed/slow")
+    page.locator("main").get_by_role("textbox", name="Bot", exact=True).fill("zed/slow")
     page.get_by_role("button", name="Enter it").click()
     expect(page.get_by_role("link", name="zed/slow@1")).to_be_visible()
     spare = page.get_by_role("row", name="zed/spare@1")
