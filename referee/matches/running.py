@@ -1,5 +1,6 @@
 """Running matches: their tables, the results of sessions, and whose turn it is where bots are shared."""
 
+import logging
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from referee.matches.match import DealsFinished, MatchSpec, SessionResult, Sessi
 from referee.matches.table import Table
 from referee.rules.plays import Rules
 from referee.ruleset.limits import most_deals
+
+log = logging.getLogger("referee")
 
 MAX_UNFETCHED = 64
 """How many results may wait for the worker before a match begins no further session."""
@@ -187,7 +190,10 @@ class Match:
     def add_void(self, table: Table) -> None:
         """Keep the finished deals of a table whose session is void, and the time that its bots used."""
         self._add_deals(table)
-        self._add_used(self._used, table, 0.0)
+        try:
+            self._add_used(self._used, table, 0.0)
+        except Exception:  # a table that failed may have lost its seats
+            log.exception("cannot tell what the bots of session %s used", table.info.session_id)
         self.wake()
 
     def _add_deals(self, table: Table) -> None:

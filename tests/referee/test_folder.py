@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from referee.errors import ListenError
-from referee.service.loopback import SocketFolder
+from referee.service.folder import SocketFolder
 from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
 
 MAKE = """
 import os, signal
-from referee.service.loopback import SocketFolder
+from referee.service.folder import SocketFolder
 folder = SocketFolder()
 print(folder.address, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -74,7 +74,7 @@ async def test_referee_when_no_socket_can_be_addressed_in_the_temporary_folder_t
     unfit = temporary / name
     unfit.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(unfit))
-    monkeypatch.setattr("referee.service.loopback.SYSTEM", (str(temporary / "none"), str(temporary)))
+    monkeypatch.setattr("referee.service.folder.SYSTEM", (str(temporary / "none"), str(temporary)))
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
         assert len(await play_match(address, match_spec())) == 1
         assert [made.name[:8] for made in temporary.iterdir() if made != unfit] == ["referee-"]
@@ -85,7 +85,7 @@ async def test_referee_when_no_folder_is_fit_for_a_socket_then_it_says_what_to_d
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", f"/{'x' * 130}")
-    monkeypatch.setattr("referee.service.loopback.SYSTEM", ())
+    monkeypatch.setattr("referee.service.folder.SYSTEM", ())
     with pytest.raises(ListenError, match="has too long a name for a socket in it: set TMPDIR"):
         async with referee():
             pass

@@ -59,8 +59,9 @@ def test_light_installation_when_all_of_it_is_loaded_without_modules_of_posix_th
 def test_command_of_the_whole_arena_in_a_light_installation_says_what_to_install(command: str) -> None:
     done = light(RUN, *command.split())
     name = command.partition(" -")[0].removesuffix(" create").removesuffix(" ann/bot")
-    reason = f"error: `arena {name}` comes with the whole arena: pip install bigtwo-arena\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", reason)
+    reason = f"error: `arena {name}` comes with the whole arena: pip install bigtwo-arena, "
+    line = "or the line for it on an arena's page /guide\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", reason + line)
 
 
 def test_help_of_a_light_installation_lists_its_own_commands_alone() -> None:

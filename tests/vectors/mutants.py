@@ -95,7 +95,7 @@ AROUND = (
     Mutant("bot/view.py", "counts[step.taker] += 1", "pass", "follow"),
     Mutant("bot/view.py", "self._held.add(0, card)", "pass", "follow"),
     Mutant("records/results.py", 'f":- +{len(drawn[1].split())}"', '":-"', "digest"),
-    Mutant("records/results.py", "sha256((digest + shown).encode())", "sha256(shown.encode())", "digest"),
+    Mutant("records/results.py", "sha256((digest + deal).encode())", "sha256(deal.encode())", "digest"),
     Mutant("records/results.py", "sort_keys=True, separators", "sort_keys=False, separators", "digest"),
     Mutant("matches/clock.py", "min(self.control.limit, self.bank)", "self.control.limit", "clock"),
     Mutant("matches/clock.py", "max(0.0, self.bank - spent) + self.control.increment", "max(0.0, self.bank - spent + self.control.increment)", "clock"),
