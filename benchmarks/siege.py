@@ -72,7 +72,8 @@ def _report(
     referee: Referee, tables: Tables, made: int, shares: Sequence[float], sizes: Sequence[Size]
 ) -> None:
     print(_so_far(referee, tables, made))
-    print(f"{referee.logged('Traceback')} tracebacks, {referee.logged('sends too much')} hosts kept out")
+    barred = referee.logged("exceeds its traffic limit")
+    print(f"{referee.logged('Traceback')} tracebacks, {barred} hosts kept out")
     print(f"sessions a second during floods, x those just before: {median_and_range(shares)}")
     quarter = max(1, len(sizes) // 4)
     first, last = sizes[:quarter], sizes[-quarter:]

@@ -111,7 +111,7 @@ async def test_referee_when_its_flood_is_over_then_it_has_given_the_memory_back(
             async with socket(address, f"127.0.0.{10 + number}") as connection:
                 await connection.send(PREFACE + settings() + b"".join(flood))
                 await connection.closed()
-        while process.errors().count("sends too much") < 8 or process.memory > 1.5 * calm:
+        while process.errors().count("exceeds its traffic limit") < 8 or process.memory > 1.5 * calm:
             await asyncio.sleep(0.1)
 
 
