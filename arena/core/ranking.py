@@ -329,11 +329,13 @@ class Sums:
         for place, (table, sessions) in enumerate(played.items()):
             there = list(seated[table])
             of_match = list(seated[table].values()) if counted is None else counted[place]
-            forfeits = Counter(there[one.seating[seat]] for one in sessions for seat in one.forfeits)
+            forfeits = Counter(
+                there[session.seating[seat]] for session in sessions for seat in session.forfeits
+            )
             shares = {who: count / len(sessions) for who, count in forfeits.items()}
             self._add_match(MatchOutcome(number, table, dict(zip(there, of_match, strict=True)), shares))
-            raw = _columns(sessions, [one.points for one in sessions])
-            of_deals = [[one.by_seat for one in deals] for deals in compared[place]] if compared else None
+            raw = _columns(sessions, [session.points for session in sessions])
+            of_deals = [[score.by_seat for score in deals] for deals in compared[place]] if compared else None
             self._add_deals(there, raw, raw if of_deals is None else _columns(sessions, of_deals))
             for who, count in forfeits.items():
                 self.of(who).forfeits += count
