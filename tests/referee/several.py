@@ -33,9 +33,14 @@ class Arena:
             self.addresses[place] = self.addresses[place] or address
             yield address
 
-    def noted(self, kind: EntryKind) -> list[int]:
-        """Return how often each referee recorded this kind of entry for bot 1."""
-        return [len(journal.of(1, kind)) for journal in self.journals]
+    def noted(self, kind: EntryKind, code: str = "") -> list[int]:
+        """Return how often each referee recorded this kind of entry for bot 1, or only those with a code."""
+        return [len(journal.of(1, kind, code)) for journal in self.journals]
+
+    def streams(self) -> list[int]:
+        """Return how many streams of bot 1 each referee has."""
+        begun, replaced = self.noted(EntryKind.CONNECTED), self.noted(EntryKind.LOST, "replaced")
+        return [connected - lost for connected, lost in zip(begun, replaced, strict=True)]
 
 
 def arena_of(*addresses: str) -> Arena:
@@ -43,11 +48,28 @@ def arena_of(*addresses: str) -> Arena:
     return Arena(list(addresses), [ListJournal() for _ in addresses])
 
 
-async def until(true: Callable[[], bool]) -> None:
-    """Wait until a condition holds."""
-    async with asyncio.timeout(DEADLINE):
-        while not true():
-            await asyncio.sleep(0.01)
+async def until(true: Callable[[], bool], seen: Callable[[], object] = lambda: "") -> None:
+    """Wait until a condition holds; fail with what is ``seen`` if it never does."""
+    deadline = asyncio.get_running_loop().time() + DEADLINE
+    while not true():
+        assert asyncio.get_running_loop().time() < deadline, seen()
+        await asyncio.sleep(0.01)
+
+
+async def two_streams(arena: Arena) -> None:
+    """Wait until bot 1, which has two addresses of the first of two referees, has a stream to each; play.
+
+    The first referee refuses the second stream, or replaces the first one where the bot was too slow to
+    answer a ping; then it refuses that when it comes back.
+    """
+
+    def seen() -> tuple[list[int], list[int]]:
+        return arena.streams(), arena.noted(EntryKind.REFUSED)
+
+    await until(lambda: arena.streams() == [1, 1] and arena.noted(EntryKind.REFUSED)[0] > 0, seen)
+    for address in arena.addresses:
+        await play(address)
+    assert (arena.streams(), arena.noted(EntryKind.REFUSED)[1]) == ([1, 1], 0), seen()
 
 
 async def play(address: str) -> None:

@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
-from tests.referee.several import arena_of, local, play, until
+from tests.referee.several import arena_of, local, two_streams
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
@@ -208,14 +207,10 @@ async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_has_one_s
     go_bot: Path,
 ) -> None:
     arena = arena_of("", "")
-    async with arena.referee(0) as first, arena.referee(1) as second:
+    async with arena.referee(0) as first, arena.referee(1):
         environment = {"ARENA_TOKEN": f"bot-{GO_BOT}", "ARENA_REFEREE": f"{first},{local(first)}"}
         async with started(go_bot, **environment) as bot:
-            await until(lambda: arena.noted(EntryKind.REFUSED) == [1, 0])
-            for address in (first, second):
-                await play(address)
-    assert arena.noted(EntryKind.CONNECTED) == [1, 1]
-    assert arena.noted(EntryKind.REFUSED) == [1, 0]
+            await two_streams(arena)
     assert bot.log.count("not needed") == 1, bot.log
     assert bot.status == 0, bot.log
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.matches.journal import EntryKind
 from referee.net.tls import ClientTls, ServerTls
 from referee.service.serving import ServerOptions
-from tests.referee.several import arena_of, local, play, until
+from tests.referee.several import arena_of, local, two_streams
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.test_go import EXPECTED as AS_IN_GO
@@ -77,14 +76,10 @@ async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_has_one_s
     bot: Path,
 ) -> None:
     arena = arena_of("", "")
-    async with arena.referee(0) as first, arena.referee(1) as second:
+    async with arena.referee(0) as first, arena.referee(1):
         environment = {"ARENA_TOKEN": "bot-1", "ARENA_REFEREE": f"{first},{local(first)}"}
         async with started(bot, **environment) as running_bot:
-            await until(lambda: arena.noted(EntryKind.REFUSED) == [1, 0])
-            for address in (first, second):
-                await play(address)
-    assert arena.noted(EntryKind.CONNECTED) == [1, 1]
-    assert arena.noted(EntryKind.REFUSED) == [1, 0]
+            await two_streams(arena)
     assert running_bot.log.count("not needed") == 1, running_bot.log
     assert running_bot.status == 0, running_bot.log
 

@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.net.tls import ClientTls, ServerTls
 from referee.ruleset import load_ruleset
 from referee.service.reception import ANOTHER_ATTEMPT
 from referee.service.serving import ServerOptions
 from tests.needed import require
-from tests.referee.several import arena_of, local, play, until
+from tests.referee.several import arena_of, local, two_streams, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.toolchain import SAMPLES, run_in
@@ -242,14 +241,10 @@ async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_has_one_s
     node: str,
 ) -> None:
     arena = arena_of("", "")
-    async with arena.referee(0) as first, arena.referee(1) as second:
+    async with arena.referee(0) as first, arena.referee(1):
         environment = {"ARENA_TOKEN": f"bot-{BOT}", "ARENA_REFEREE": f"{first},{local(first)}"}
         async with started(node, **environment) as bot:
-            await until(lambda: arena.noted(EntryKind.REFUSED) == [1, 0])
-            for address in (first, second):
-                await play(address)
-    assert arena.noted(EntryKind.CONNECTED) == [1, 1]
-    assert arena.noted(EntryKind.REFUSED) == [1, 0]
+            await two_streams(arena)
     assert sum("not needed" in line for line in bot.lines) == 1
     # The bot may try both addresses at the same moment, but the referee handles only one attempt at a time.
     assert [line for line in bot.without_news() if ANOTHER_ATTEMPT not in line] == []
