@@ -6,11 +6,12 @@ along with the cards. What it made of them is the rest of its points. All are wh
 not depend on their order.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+from arena.core.duplicate import PlayedSession
 from arena.core.elo import TWO_SIDED
 
 UNIT = 64
@@ -64,6 +65,33 @@ def above_mean(points: Sequence[int]) -> tuple[int, ...]:
 def made_above_mean(points: Sequence[int], expected: Sequence[int]) -> tuple[int, ...]:
     """Return what each seat made of its cards, as ``made`` does, but of its points above the table's mean."""
     return tuple(own - share for own, share in zip(above_mean(points), expected, strict=True))
+
+
+def counted_deals(
+    played: PlayedSession, worth: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+    """Yield the deals of a session that all bots played to the end, as far as it is known what their cards
+    were worth: number, points and that, by seat. ``worth`` is by deal and seat."""
+    return _deals(played, worth, range(played.clean))
+
+
+def luck_in(
+    played: PlayedSession, worth: Sequence[Sequence[int]], parts: int, beta: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield for each deal of a session and seat for which it counts the seat, its points above the mean of
+    the table, and what was expected; the latter two in 64ths of a point."""
+    for _, points, cards in counted_deals(played, worth):
+        yield from zip(range(len(points)), above_mean(points), expected(cards, parts, beta), strict=True)
+    seat = played.leaver
+    for _, points, cards in _deals(played, worth, played.forfeited):
+        if seat is not None:
+            yield seat, above_mean(points)[seat], expected(cards, parts, beta)[seat]
+
+
+def _deals(
+    played: PlayedSession, worth: Sequence[Sequence[int]], which: range
+) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+    return ((at + 1, played.points[at], worth[at]) for at in which if at < len(worth))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col
 
 from arena.core.duplicate import PlayedSession
-from arena.core.luck import Luck, Slope, above_mean, expected
+from arena.core.luck import Luck, Slope, counted_deals, expected, luck_in
 from arena.core.ranking import ScoreKind
 from arena.core.softplay import Chances, Key
 from arena.results.ledgers import CHANCES, ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
@@ -28,7 +28,6 @@ from arena.store.models import (
     MatchState,
     PoolSlope,
     Round,
-    Seat,
     Session,
     SessionReference,
     Tournament,
@@ -47,17 +46,6 @@ class Weighed(NamedTuple):
     chances: Sequence[Sequence[int]]
     """As in its ``SessionReference``."""
 
-    def counted(self) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
-        """Yield the deals that all bots played to the end: number, points and what cards were worth."""
-        return self._deals(range(self.played.clean))
-
-    def forfeited(self) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
-        """Yield the deals that count only for the bot that left, in the same way."""
-        return self._deals(self.played.forfeited)
-
-    def _deals(self, which: range) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
-        return ((at + 1, self.played.points[at], self.worth[at]) for at in which if at < len(self.worth))
-
 
 @dataclass(slots=True)
 class Taken:
@@ -75,33 +63,17 @@ class Taken:
     def add(self, tournament: Tournament, beta: int, table: Table, session: Weighed) -> None:
         """Add the deals of a session at a table."""
         slope = self.slopes.setdefault(tournament.table_size, Slope()) if tournament.rated else Slope()
-        seats = [table.seats[position] for position in session.played.seating]
-        for _, points, worth in session.counted():
+        for _, points, worth in counted_deals(session.played, session.worth):
             slope.add(worth, REFERENCE.parts, points)
-            self._add_luck(tournament, beta, points, worth, seats)
-        left = [seat if at == session.played.leaver else None for at, seat in enumerate(seats)]
-        for _, points, worth in session.forfeited():
-            self._add_luck(tournament, beta, points, worth, left)
-        for own, other, situation, chances, passed in session.chances:
-            key = seats[own].entrant_id, seats[other].entrant_id, situation
-            self.chances.setdefault(key, Chances()).add(chances, passed)
-
-    def _add_luck(
-        self,
-        tournament: Tournament,
-        beta: int,
-        points: Sequence[int],
-        worth: Sequence[int],
-        seats: Sequence[Seat | None],
-    ) -> None:
-        """Add a deal for those in ``seats``, which has None for whom it does not count."""
+        seats = [table.seats[position] for position in session.played.seating]
         versions = self.luck.setdefault(tournament.table_size, {})
-        shares = expected(worth, REFERENCE.parts, beta)
-        for seat, own, share in zip(seats, above_mean(points), shares, strict=True):
-            if seat is not None:
-                self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
-                if tournament.rated:
-                    versions.setdefault(seat.version_id, Luck()).add(own, share)
+        for at, own, share in luck_in(session.played, session.worth, REFERENCE.parts, beta):
+            self.entrants.setdefault(seats[at].entrant_id, Luck()).add(own, share)
+            if tournament.rated:
+                versions.setdefault(seats[at].version_id, Luck()).add(own, share)
+        for at, other, situation, chances, passed in session.chances:
+            key = seats[at].entrant_id, seats[other].entrant_id, situation
+            self.chances.setdefault(key, Chances()).add(chances, passed)
 
 
 def take_in(storage: Storage, round_id: int) -> None:
@@ -128,7 +100,8 @@ def _take_in(tx: Transaction, tournament: Tournament, round: Round) -> None:
     for table, sessions in weighed:
         for session in sessions:
             taken.add(tournament, round.beta, table, session)
-            highlights |= made_rows(session.id, pool, session.counted(), round.beta)
+            deals = counted_deals(session.played, session.worth)
+            highlights |= made_rows(session.id, pool, deals, round.beta)
     ruleset = {"ruleset_id": tournament.ruleset_id}
     SLOPES.add(tx, taken.slopes, **ruleset)
     for size, versions in taken.luck.items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, insert, update
 from sqlalchemy.orm.exc import StaleDataError
@@ -12,7 +12,7 @@ from arena.core.elo import START, Share, apply_match, shares
 from arena.core.ranking import Played, ScoreKind
 from arena.results.ledgers import LEFT, MEETINGS, RATINGS, SCORES, SEATS, TOTALS
 from arena.results.standings.outcomes import Table, scores_of
-from arena.results.strength.sums import Sums, counted_deals, made_deals
+from arena.results.strength.sums import Expected, RatedMatch, Sums, add_round, made_of_round
 from arena.store.models import (
     Rating,
     RatingChange,
@@ -25,9 +25,6 @@ from arena.store.models import (
 from arena.store.storage import Transaction, changed
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
-
-Expected: TypeAlias = Mapping[int, Sequence[Sequence[Sequence[int]]]]
-"""What was expected from the cards, by table, session and deal, for each seat in 64ths of a point."""
 
 
 def rate_round(
@@ -142,9 +139,7 @@ def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
 
 def add_tables(sums: Sums, tournament: Tournament, tables: Sequence[Table], played: Played) -> None:
     """Add the deals of a round's finished matches to the sums of its pool."""
-    counted = counted_deals(played, duplicate=tournament.duplicate)
-    for table in tables:
-        sums.add_match(table.match.id, table.version_ids, counted.get(table.match.table_number, ()))
+    add_round(sums, _matches(tables), played, duplicate=tournament.duplicate)
 
 
 def adjusted(
@@ -154,18 +149,16 @@ def adjusted(
 
     Both are of the same deals. Matches in which it is not known what to expect from the cards stay plain.
     """
-    points, gone, made = (Sums(tournament.table_size) for _ in range(3))
-    if not tournament.duplicate:
-        counted = counted_deals(played, duplicate=False)
-        of_cards = made_deals(counted, expected)
-        for table in tables:
-            number = table.match.table_number
-            if number in of_cards:
-                points.add_match(table.match.id, table.version_ids, counted[number])
-                made.add_match(table.match.id, table.version_ids, of_cards[number])
-        made.raw_within, made.raw_between = points.within, points.between
-        gone.merge(points, -1)
+    gone = Sums(tournament.table_size)
+    if tournament.duplicate:
+        return gone, Sums(tournament.table_size)
+    points, made, _ = made_of_round(tournament.table_size, _matches(tables), played, expected)
+    gone.merge(points, -1)
     return gone, made
+
+
+def _matches(tables: Sequence[Table]) -> list[RatedMatch]:
+    return [RatedMatch(table.match.table_number, table.match.id, table.version_ids) for table in tables]
 
 
 def kind_of(tournament: Tournament) -> ScoreKind:

@@ -7,10 +7,9 @@ since the last point.
 """
 
 import json
-import math
 import time
 import zlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,12 +19,10 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.core.ranking import ScoreKind
-from arena.results.strength.ahead import Ahead, finishing_ahead
+from arena.results.strength.board import board_rows
 from arena.results.strength.counts import LEFT, MEETING, SCORE, Counts
-from arena.results.strength.fit import Fit, fit_counts
+from arena.results.strength.fit import fit_counts
 from arena.results.strength.pools import Pool, Summed, baselines_in, latest_fits, lines_in, unfitted
-from arena.results.strength.ranges import above_anchor, parting, places
-from arena.results.strength.scale import ENOUGH
 from arena.results.strength.sums import Sums, sum_fields
 from arena.store.models import (
     LeftMeeting,
@@ -72,7 +69,7 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     fit = fit_counts(kinds, lines)
     if fit is None:
         return
-    rows = [pool._asdict() | row for row in _rows(fit, kinds, set(baselines))]
+    rows = [pool._asdict() | row for row in board_rows(fit, kinds, set(baselines))]
     stored = StrengthFit(
         **pool._asdict(),
         matches=sum(sums.matches for sums in kinds),
@@ -113,41 +110,6 @@ def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[
 def _covers(fit: StrengthFit) -> Summed:
     """Return the matches and deals of a fit; none of the numbers ever falls."""
     return Summed(fit.matches, fit.made, fit.forfeited)
-
-
-def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each bot."""
-    deals = np.zeros(fit.bots[-1] + 1)
-    for kind in kinds:
-        deals[kind.scores["bot"]] += kind.scores["deals"]
-        fitted = kind.left[kind.left["one"] <= fit.bots[-1]]
-        np.add.at(deals, fitted["one"], fitted["deals"] / (kind.size - 1))
-    shares = finishing_ahead(kinds, fit)
-    ahead: Sequence[Ahead | None] = [None] * len(fit.bots) if shares is None else shares
-    settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
-    ranks = places(fit)
-    parts = parting(fit, ranks, kinds[0].size)
-    standing = zip(ranks, above_anchor(fit, baselines, settled), ahead, parts, strict=True)
-    for at, (place, above, often, after) in enumerate(standing):
-        bot = fit.bots[at]
-        yield {
-            "version_id": bot,
-            "value": float(fit.strengths[at]),
-            "error": math.sqrt(float(fit.variances[at])),
-            "above": above.value,
-            "above_error": above.error,
-            "anchored": above.anchored,
-            "ahead": None if often is None else often.share,
-            "ahead_low": None if often is None else often.low,
-            "ahead_high": None if often is None else often.high,
-            "deals": round(deals[bot]),
-            "group_number": fit.groups[at] + 1,
-            "rank": place.rank,
-            "best": place.best,
-            "worst": place.worst,
-            "parts_after": after,
-            "tier": place.tier,
-        }
 
 
 def _compressed(rows: Sequence[dict[str, Any]]) -> bytes:

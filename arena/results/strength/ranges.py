@@ -11,7 +11,7 @@ many comparisons.
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import ceil
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from arena.core.elo import TWO_SIDED
 from arena.results.strength.counts import Array, Places
 from arena.results.strength.fit import Fit
 from arena.results.strength.scale import AT_MOST
+from referee.deals.shuffle import words
 
 
 class Above(NamedTuple):
@@ -98,6 +99,10 @@ def parting(fit: Fit, standing: Sequence["Place"], size: int) -> list[int | None
 
 
 CONFIDENCE = 0.95
+EQUAL = 9
+"""Strengths that agree to so many decimals are ranked in the order of the bots, on any machine."""
+RIDGE = 1e-9
+"""What makes a covariance invertible although its rows sum to zero, as a share of the mean variance."""
 DRAWS = 400
 """Draws from the distribution of the strengths, for each range."""
 RANGE_DRAWS = 2000
@@ -125,7 +130,7 @@ def places(fit: Fit) -> list[Place]:
     groups = np.array(fit.groups)
     for group in range(int(groups.max()) + 1):
         members = np.flatnonzero(groups == group)
-        order = members[np.argsort(-fit.strengths[members], kind="stable")]
+        order = members[np.argsort(-fit.strengths[members].round(EQUAL), kind="stable")]
         best, worst = _ranks(fit, order)
         tiers = _tiers(fit, order)
         for at, bot in enumerate(order):
@@ -154,9 +159,23 @@ def _ranks(fit: Fit, order: Places) -> tuple[list[int], list[int]]:
 
 
 def _draws(covariances: Array) -> Array:
-    values, vectors = np.linalg.eigh(covariances)
-    normal = np.random.default_rng(0).standard_normal((DRAWS, len(values)))
-    return np.asarray(normal * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
+    count = len(covariances)
+    ridge = max(RIDGE * float(np.trace(covariances)) / count, LEAST)
+    factor = np.linalg.cholesky(covariances + ridge * np.eye(count))
+    return np.asarray(normals("ranks", DRAWS, count) @ factor.T)
+
+
+def normals(label: str, rows: int, columns: int) -> Array:
+    """Return standard normal numbers, the same for a label everywhere (docs/formats.md).
+
+    They are made of the words of a seed of zeros, two of two words (Box and Muller, 1958).
+    """
+    pairs = -(-rows * columns // 2)
+    drawn = np.fromiter(islice(words(bytes(32), label), 2 * pairs), dtype=np.float64).reshape(pairs, 2)
+    length = np.sqrt(-2 * np.log((drawn[:, 0] + 1) / 2**32))
+    angle = 2 * np.pi * drawn[:, 1] / 2**32
+    both = np.column_stack([length * np.cos(angle), length * np.sin(angle)])
+    return np.asarray(both.ravel()[: rows * columns].reshape(rows, columns))
 
 
 def _errors(fit: Fit, order: Places, at: int) -> Array:
@@ -171,11 +190,8 @@ def _errors(fit: Fit, order: Places, at: int) -> Array:
 
 def _apart(count: int) -> float:
     """Return how far off the worst of all comparisons with one of ``count`` equally known bots may be."""
-    rng = np.random.default_rng(0)
-    draw = rng.standard_normal(DRAWS)
-    farthest = np.zeros(DRAWS)
-    for _ in range(count - 1):
-        farthest = np.maximum(farthest, np.abs(rng.standard_normal(DRAWS) - draw))
+    drawn = normals("apart", DRAWS, count)
+    farthest = np.abs(drawn[:, 1:] - drawn[:, :1]).max(axis=1, initial=0.0)
     return float(np.quantile(farthest, CONFIDENCE) / np.sqrt(2))
 
 
@@ -199,6 +215,6 @@ def _tiers(fit: Fit, order: Places) -> list[int]:
 @cache
 def _range_limits() -> Sequence[float]:
     """Return, by the number of bots less one, how many errors apart the extremes of equal bots may be."""
-    drawn = np.random.default_rng(0).standard_normal((RANGE_DRAWS, LARGEST))
+    drawn = normals("tiers", RANGE_DRAWS, LARGEST)
     ranges = np.maximum.accumulate(drawn, axis=1) - np.minimum.accumulate(drawn, axis=1)
     return [float(limit) for limit in np.quantile(ranges, CONFIDENCE, axis=0) / np.sqrt(2)]

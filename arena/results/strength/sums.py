@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import combinations
 from operator import gt, mul
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena.core.duplicate import Deals, PlayedSession, deal_scores
 from arena.core.luck import UNIT, made
@@ -320,3 +320,43 @@ class Sums:
             met.behind += sum(map(gt, theirs, mine))
             met.lead += sum(mine) - sum(theirs)
             met.last_match_id = max(met.last_match_id, match_id)
+
+
+Expected: TypeAlias = Mapping[int, Sequence[Sequence[Sequence[int]]]]
+"""What was expected from the cards, by table, session and deal, for each seat in 64ths of a point."""
+
+
+class RatedMatch(NamedTuple):
+    """A finished match of a rated round."""
+
+    table: int
+    id: int
+    """Higher than those of earlier matches."""
+    bots: Sequence[int]
+    """By position at the table."""
+
+
+def add_round(sums: Sums, matches: Iterable[RatedMatch], played: Played, *, duplicate: bool) -> None:
+    """Add the deals of a round's finished matches to the sums of its pool, as they are scored at first."""
+    counted = counted_deals(played, duplicate=duplicate)
+    for match in matches:
+        sums.add_match(match.id, match.bots, counted.get(match.table, ()))
+
+
+def made_of_round(
+    size: int, matches: Iterable[RatedMatch], played: Played, expected: Expected
+) -> tuple[Sums, Sums, set[int]]:
+    """Return the sums of what was made of the cards in a round without duplicate deals.
+
+    They are of the matches of which it is known what was expected. Before them are the sums of the points in
+    the same deals, and behind them the tables of these matches.
+    """
+    counted = counted_deals(played, duplicate=False)
+    of_cards = made_deals(counted, expected)
+    points, made = Sums(size), Sums(size)
+    for match in matches:
+        if match.table in of_cards:
+            points.add_match(match.id, match.bots, counted[match.table])
+            made.add_match(match.id, match.bots, of_cards[match.table])
+    made.raw_within, made.raw_between = points.within, points.between
+    return points, made, {*of_cards}
