@@ -93,7 +93,7 @@ def _context(visit: Visit, query: RosterAsked = FIRST) -> dict[str, object]:
     warnings = [] if status.ended else list_warnings(web.storage, name)
     entered = admission.list_entries(web.storage, visit.actor, overview.find_tournament, name)
     return {
-        "one": status,
+        "status": status,
         "waits": obstacles(web.storage, status, web.ask, now).lines,
         "roster": roster(web.storage, name, now, web.ask, ROSTER, offset),
         "most": ROSTER,
@@ -166,7 +166,7 @@ def _corrections_context(visit: Visit) -> dict[str, object]:
     if len(bots) <= ROSTER:
         choices["bot"] = bots
     return {
-        "one": status,
+        "status": status,
         "board": board,
         "before": {line.entrant: line for line in board.standings},
         "after": None,

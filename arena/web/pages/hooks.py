@@ -49,7 +49,7 @@ def _hook_context(visit: Visit) -> dict[str, object]:
         raise UnknownError(f"no webhook {name!r}")
     cursor = visit.request.query_params.get("cursor")
     return {
-        "one": webhook,
+        "webhook": webhook,
         "log": webhooks.list_deliveries(visit.context, name, LOG, cursor),
         "try_it": draw(visit, webhooks.test_webhook, f"{HOOK}/test", "Send a test message"),
         "rotate": draw(

@@ -57,7 +57,7 @@ def _context(visit: Visit) -> dict[str, object]:
     return {
         **secrets_context(visit),
         "name": name,
-        "one": glance,
+        "overview": glance,
         "versions": versions,
         "requests": own_requests(storage, actor, name),
         "invited": own_invitations(storage, actor, name),
@@ -118,7 +118,7 @@ def _version_context(visit: Visit) -> dict[str, object]:
         raise UnknownError(f"no bot version {name!r}")
     return {
         **secrets_context(visit),
-        "one": version,
+        "shown_version": version,
         "name": bot_in(visit),
         "check": _check(visit),
         "abilities": abilities,

@@ -120,7 +120,7 @@ def show_rules(
     tried, wrong = put_cards(played, query)
     return page(
         "ruleset.html",
-        one=shown_ruleset,
+        ruleset=shown_ruleset,
         paragraphs=[paragraph(text) for text in shown_ruleset.description],
         fields=[*fields_of(shown_ruleset)],
         rated=any(pool.hash == shown_ruleset.hash for pool in list_pools(web.storage)),

@@ -179,7 +179,7 @@ def _context(web: Web, actor: Actor, tournament: str, query: StandingsAsked) -> 
     if not (form.in_batches or form.eliminates) and len(rounds) > 1:
         results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
     return {
-        "one": status,
+        "status": status,
         "at": web.clock(),
         "duplicate": duplicate,
         "desk": steers(web.storage, actor, tournament),
@@ -306,7 +306,7 @@ def show_crosstable(
     offset, not_found = query.begin(board, CROSSED)
     crossed = scoreboard.crosstable(web.storage, tournament, CROSSED, offset, board)
     return page(
-        "crosstable.html", one=status, crossed=crossed, most=CROSSED, asked=query, not_found=not_found
+        "crosstable.html", status=status, crossed=crossed, most=CROSSED, asked=query, not_found=not_found
     )
 
 

@@ -61,7 +61,7 @@ def _about_token(visit: Visit) -> dict[str, object]:
         raise UnknownError(f"no token {name!r}")
     return {
         **secrets_context(visit),
-        "one": token,
+        "token": token,
         "rotate": draw(
             *(visit, operator.rotate_token, f"{TOKEN}/rotate", "Replace the token"),
             labels={"expires_in": "Days"},
@@ -237,7 +237,7 @@ def _about_account(visit: Visit) -> dict[str, object]:
     account = accounts.show_account(visit.context, name)
     return {
         **secrets_context(visit),
-        "one": account,
+        "account": account,
         "own": own,
         "role": draw(
             *(visit, accounts.change_account, f"{ONE}/role", "Change the role"),
