@@ -30,7 +30,7 @@ from benchmarks.referee import PLAYERS, median_and_range, process, read_line
 from benchmarks.web import cpu
 from referee.net.client import run_match
 from tests.arena.fakes import Clock
-from tests.arena.waiting import wait_for
+from tests.waiting import wait_for
 from tests.arena.world import World
 
 FOLLOWERS = 300

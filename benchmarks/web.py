@@ -44,7 +44,7 @@ from benchmarks import seasons
 from benchmarks.referee import median_and_range, read_line
 from tests.arena.fakes import ROOT
 from tests.arena.running import SAMPLE_BOTS
-from tests.arena.waiting import wait_for
+from tests.waiting import wait_for
 
 READERS, STREAMS = 500, 100
 THINK = (5, 15)
@@ -118,7 +118,7 @@ class Arena:
         lifecycle.start(self.storage, ROOT, "cup", utc_now(), asker(self.settings))
         wake(self.settings, status.id)
         enough = WARM_MATCHES * SESSIONS
-        wait_for(lambda: self.played() >= enough, meanwhile=self.supervisor.check, told=self.played)
+        wait_for(lambda: self.played() >= enough, meanwhile=self.supervisor.check, seen=self.played)
 
     def played(self) -> int:
         """Return how many sessions are stored."""

@@ -14,8 +14,8 @@ import pytest
 
 from arena.cli.demo import BOTS, TOURNAMENTS
 from tests.arena.ports import free_address
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -126,7 +126,7 @@ class User:
         log, command = self.folder / f"{len(self.started) - 1}.log", self.started[-1]
         wait_for(
             lambda: command.poll() is not None or log.read_text("utf-8").count(CONNECTED) >= bots,
-            told=lambda: log.read_text("utf-8"),
+            seen=lambda: log.read_text("utf-8"),
         )
 
     def stop(self) -> None:

@@ -24,8 +24,8 @@ from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys
 from tests.arena.ports import free_address
 from tests.arena.traps import Traps
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 LATE_BOT = str(Path(__file__).with_name("late_bot.py"))
 """A bot that takes longer than strict limits allow."""
@@ -66,7 +66,7 @@ class RunningArena:
             status = self.status(name)
             return condition(status)
 
-        wait_for(reached, told=lambda: status)
+        wait_for(reached, seen=lambda: status)
         return status
 
 

@@ -22,8 +22,8 @@ from arena.host.processes import Supervisor
 from arena.store.storage import Storage, migrate
 from tests.arena.ports import LOOPBACK as LOOPBACK  # also for benchmarks
 from tests.arena.ports import free_port
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.needed import require
+from tests.waiting import DEADLINE, wait_for
 
 PLACES = (
     "/usr/lib/rabbitmq/bin",  # before /usr/sbin, where a script of the same name changes users
@@ -52,7 +52,7 @@ class Server:
 
     def wait(self) -> None:
         """Wait until the server answers, restarting it if it has ended."""
-        wait_for(self._ready, meanwhile=self._supervisor.check, told=lambda: f"{self._name} does not start")
+        wait_for(self._ready, meanwhile=self._supervisor.check, seen=lambda: f"{self._name} does not start")
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
         """End the server, by default without warning, and wait for its end; ``wait`` restarts it."""
@@ -63,7 +63,7 @@ class Server:
         wait_for(
             lambda: self._supervisor.pid(self._name) != pid,
             meanwhile=self._supervisor.check,
-            told=lambda: f"{self._name} does not end",
+            seen=lambda: f"{self._name} does not end",
         )
 
     def restart(self, number: signal.Signals = signal.SIGKILL, seconds: float = 1.0) -> None:
@@ -100,7 +100,7 @@ class Postgres:
         """Kill one of the server's processes without warning: it ends all connections, and recovers."""
         killed = self._checkpointer()
         os.kill(int(killed), signal.SIGKILL)
-        wait_for(lambda: self._checkpointer() not in ("", killed), told=lambda: "PostgreSQL does not recover")
+        wait_for(lambda: self._checkpointer() not in ("", killed), seen=lambda: "PostgreSQL does not recover")
 
     def _checkpointer(self) -> str:
         """Return the id of the process that writes checkpoints, or an empty text while nobody can connect."""

@@ -44,8 +44,8 @@ from tests.arena.given_keys import give_keys
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
-from tests.arena.waiting import wait_for
 from tests.arena.world import results
+from tests.waiting import wait_for
 
 DEADLINE = 240.0
 """Seconds after which a test gives up waiting."""
@@ -193,7 +193,7 @@ class Cluster:
             self._supervisor.check()
             meanwhile()
 
-        wait_for(condition, meanwhile=between, told=self.status, seconds=DEADLINE)
+        wait_for(condition, meanwhile=between, seen=self.status, seconds=DEADLINE)
 
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> Outcome:
         """Wait for the end of the cup, and return its outcome."""

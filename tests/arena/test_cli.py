@@ -19,8 +19,8 @@ from referee.cli.output import number
 from referee.errors import ProgramError
 from tests.arena.cli import Arena, Result, assert_one_line, make_arena
 from tests.arena.ports import free_address, taken_address
-from tests.arena.waiting import DEADLINE
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from referee.cli.botcheck import write_report
 from referee.errors import RefereeError
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
-from tests.arena.waiting import DEADLINE, is_gone, wait_for, wait_for_line
 from tests.tied import tied
+from tests.waiting import DEADLINE, is_gone, wait_for, wait_for_line
 
 GREEDY = ["--", sys.executable, str(SAMPLE_BOTS / "greedy.py")]
 

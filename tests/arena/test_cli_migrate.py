@@ -14,7 +14,7 @@ from arena.store.migrations import HEAD
 from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.test_migrations import OLDER, stamp
-from tests.arena.waiting import DEADLINE
+from tests.waiting import DEADLINE
 
 
 @pytest.fixture

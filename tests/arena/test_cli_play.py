@@ -22,8 +22,8 @@ from referee.matches.match import SessionResult
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.traps import Traps
-from tests.arena.waiting import DEADLINE
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 HERE = ("--jobs", 1, "--seed", "a")
 
@@ -279,13 +279,8 @@ def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_fault
 
 def _until_it_plays(process: "subprocess.Popen[str]", marks: Path) -> None:
     """Wait until the bot has decided something; fail if the process ends before that."""
-    import time
-
-    deadline = time.monotonic() + DEADLINE
-    while not marks.exists():
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: marks.exists() or process.poll() is not None)
+    assert process.poll() is None
 
 
 def test_play_in_a_log_then_it_tells_now_and_then_how_far_it_is() -> None:

@@ -30,8 +30,8 @@ from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.random_play import play_randomly, play_with_faults
-from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
+from tests.waiting import DEADLINE
 
 
 @pytest.fixture

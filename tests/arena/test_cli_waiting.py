@@ -26,7 +26,8 @@ from tests.arena.consoles import log, on_both, text_of
 from tests.arena.fakes import ROOT
 from tests.arena.ports import deaf_address
 from tests.arena.world import LEASE, World
-from tests.referee.support import DEADLINE, WORKER_TOKEN, WireBot, referee
+from tests.referee.support import WORKER_TOKEN, WireBot, referee
+from tests.waiting import DEADLINE
 
 Step = Callable[[], object]
 

@@ -30,7 +30,7 @@ from referee.matches.journal import EntryKind
 from referee.net.client import referee_status
 from tests.arena.fakes import ROOT
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
-from tests.arena.waiting import DEADLINE, wait_for
+from tests.waiting import DEADLINE, wait_for
 
 SAMPLES = ("greedy.py", "keeper.py", "pairs_first.py", "lowest.py")
 BOTS = {f"owner-{number}/bot": SAMPLES[number % len(SAMPLES)] for number in range(9)}

@@ -25,8 +25,8 @@ from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
 from tests.arena.ports import free_address, taken_address
-from tests.arena.waiting import wait_for
 from tests.arena.world import LEASE, World
+from tests.waiting import wait_for
 
 LEVELS = ["ok", "warn", "fail"]
 
@@ -89,7 +89,7 @@ def test_findings_when_a_referee_runs_then_it_says_how_busy_it_is(settings: Sett
         def found() -> Finding:
             return looked(settings, listen=address)["referee"]
 
-        wait_for(lambda: found().level == "ok", meanwhile=supervisor.check, told=found)
+        wait_for(lambda: found().level == "ok", meanwhile=supervisor.check, seen=found)
         assert found().found == "0 bots connected, 0 matches, 0 sessions"
 
 

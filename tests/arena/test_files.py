@@ -13,7 +13,7 @@ from arena.host.processes import Supervisor
 from arena.host.settings import Settings
 from arena.store.storage import migrate_storage, open_storage
 from referee.check.process import BotProcess
-from tests.arena.waiting import wait_for
+from tests.waiting import wait_for
 
 SECRETS = {
     "ARENA_WORKER_TOKEN": "bt_worker_of_this_arena",

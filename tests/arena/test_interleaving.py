@@ -35,8 +35,8 @@ from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
 from tests.arena.leagues import START, LeagueWorld, winter
 from tests.arena.servers import Postgres
-from tests.arena.waiting import wait_for
 from tests.arena.world import LEASE, World
+from tests.waiting import wait_for
 
 
 @pytest.fixture

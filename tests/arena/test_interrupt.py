@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from tests.arena.waiting import DEADLINE
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 SCRIPT = Path(sys.executable).parent / "arena"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from tests.arena.waiting import DEADLINE
 from tests.needed import leave_out
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 ALONE = 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo && exec "$@"'
 """A script that runs a command in a network that has nothing but ::1."""

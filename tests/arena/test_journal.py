@@ -39,8 +39,8 @@ from referee.net import client
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT, Clock
-from tests.arena.waiting import wait_for
 from tests.tied import tied
+from tests.waiting import wait_for
 
 NOW = Clock()()
 DEADLINE = 120.0

@@ -11,8 +11,8 @@ import pytest
 from arena.host.logs import JsonFormatter, LoggingJournal, about, ids_of, in_one_line
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.running import LATE_BOT, running_arena
-from tests.arena.waiting import DEADLINE
 from tests.referee.support import ListJournal
+from tests.waiting import DEADLINE
 
 
 def line(message: str, *args: object, **extra: object) -> dict[str, object]:

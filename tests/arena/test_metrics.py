@@ -30,9 +30,9 @@ from referee.service.server import ServerOptions
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import free_port, taken_address
 from tests.arena.running import LATE_BOT, running_arena
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import LEASE, World
 from tests.referee.support import ListJournal, WireBot, referee
+from tests.waiting import DEADLINE, wait_for
 
 Numbers = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

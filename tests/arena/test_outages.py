@@ -29,8 +29,8 @@ from tests.arena.fakes import play_at_once
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.test_servers import calm_results, playing, redis_url, settings_of
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World
+from tests.waiting import DEADLINE, wait_for
 
 Lines = Callable[[], list[tuple[str, str]]]
 

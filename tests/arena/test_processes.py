@@ -11,8 +11,8 @@ import pytest
 
 from arena.errors import ProcessFailed
 from arena.host.processes import BACK_OFF, SETTLE_SECONDS, Supervisor, cause_in
-from tests.arena.waiting import DEADLINE, is_gone, wait_for
 from tests.tied import tied
+from tests.waiting import DEADLINE, is_gone, wait_for
 
 WAITS = "import time; print('up', flush=True); time.sleep(1000)"
 

@@ -41,8 +41,8 @@ from tests.arena.running import RunningArena, running_arena
 from tests.arena.servers import LOOPBACK, Proxy
 from tests.arena.test_settings import TLS
 from tests.arena.unwritable import run_with_small_disk
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee, timeless
+from tests.waiting import DEADLINE, wait_for
 
 HERE = Presence(connected=True, max_sessions=4, sessions=0)
 FULL = Presence(connected=True, max_sessions=0, sessions=0)

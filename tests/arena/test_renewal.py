@@ -21,8 +21,8 @@ from referee.service.server import ServerOptions
 from tests.arena.ports import free_address
 from tests.arena.running import running_arena
 from tests.arena.test_settings import Made, made
-from tests.arena.waiting import wait_for
 from tests.referee.support import WORKER_TOKEN, WireBot, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import wait_for
 
 LAST_YEAR = (-400, -35)
 

@@ -35,9 +35,9 @@ from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.test_attempts import play_whole
 from tests.arena.test_restoring import Dealt, watched
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World, results
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 Results = dict[str, list[tuple[object, ...]]]
 
@@ -57,7 +57,7 @@ class Playing:
         self.world.tournament(8, rounds=5)
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        wait_for(condition, meanwhile=self._supervisor.check, told=self.world.status)
+        wait_for(condition, meanwhile=self._supervisor.check, seen=self.world.status)
 
     def reach(self, sessions: int) -> None:
         """Wait until this many sessions are stored."""

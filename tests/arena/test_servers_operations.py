@@ -23,7 +23,7 @@ from tests.arena.fakes import ROOT
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Postgres
-from tests.arena.waiting import DEADLINE, wait_for
+from tests.waiting import DEADLINE, wait_for
 
 BLOCKS = {
     found[1]: found[2]

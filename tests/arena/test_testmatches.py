@@ -24,8 +24,8 @@ from referee.net.client import RefereeStatus
 from tests.arena.cli import Result, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.running import running_arena
-from tests.arena.waiting import wait_for
 from tests.arena.world import World
+from tests.waiting import wait_for
 
 ANN = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
 
@@ -179,7 +179,7 @@ def test_arena_when_it_is_up_then_a_connected_bot_plays_its_house_bots_and_new_b
             started.append(arena("bot", "test", "ann/bot", "--against", "lowest", "--json"))
             return started[-1].status == 0
 
-        wait_for(start, told=lambda: started[-1])
+        wait_for(start, seen=lambda: started[-1])
         name = started[-1].json["tournament"]
         running.wait(name, lambda status: status.ended)
         shown = arena("match", "show", name, "1", "1", "--json").json

@@ -28,7 +28,8 @@ from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT, Clock, listed_versions
-from tests.referee.support import DEADLINE, WireBot, match_spec
+from tests.referee.support import WireBot, match_spec
+from tests.waiting import DEADLINE
 
 NOW = Clock()()
 

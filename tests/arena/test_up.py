@@ -20,8 +20,8 @@ from arena.store.models import utc_now
 from referee.errors import ListenError
 from tests.arena.cli import make_arena
 from tests.arena.ports import deaf_address, free_address, taken_address
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 ELSEWHERE = {"listen": "127.0.0.1:9001", "referees": "127.0.0.1:9001", "web_listen": "127.0.0.1:9002"}
 

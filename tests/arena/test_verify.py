@@ -31,8 +31,8 @@ from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.tampering import drop_session, leaves, tampered_lines
-from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
+from tests.waiting import DEADLINE
 
 FOLLOWS = {
     "head": {"ruleset_hash", "table_size", "seed_hash"},

@@ -21,8 +21,8 @@ from arena.store.storage import Storage, open_storage
 from arena.store.watch import Watch, own_version
 from tests.arena.servers import Postgres
 from tests.arena.test_migrations import stamp
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World
+from tests.waiting import DEADLINE, wait_for
 
 NEWER = "9999"
 

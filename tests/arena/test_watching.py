@@ -12,7 +12,7 @@ from referee.net.client import referee_status
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.arena.fakes import ROOT
 from tests.arena.running import RunningArena, running_arena
-from tests.arena.waiting import DEADLINE, wait_for
+from tests.waiting import DEADLINE, wait_for
 
 CUP = {
     "format": "swiss",

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from arena.webhooks.post import NotSent, post
-from tests.arena.waiting import DEADLINE
+from tests.waiting import DEADLINE
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

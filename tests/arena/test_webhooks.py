@@ -34,8 +34,8 @@ from arena.webhooks.post import NotSent, is_public, sign
 from arena.webhooks.sending import EACH, GROWTH, KEPT, TAKEN, TRIES, deliver_due, forget_old
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import ROOT, play_at_once
-from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
+from tests.waiting import DEADLINE
 
 URL = "https://club.example.org/arena?at=1"
 DAY = 86_400

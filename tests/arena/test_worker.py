@@ -21,8 +21,8 @@ from arena.store.models import Match, MatchState, utc_now
 from arena.webhooks import hooks
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock
-from tests.arena.waiting import wait_for
 from tests.arena.world import World, results
+from tests.waiting import wait_for
 
 
 @pytest.fixture

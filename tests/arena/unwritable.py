@@ -10,9 +10,9 @@ from pathlib import Path
 
 from arena.cli.local import arena_command
 from tests.arena.cli import Result
-from tests.arena.waiting import DEADLINE
 from tests.needed import leave_out
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 """Command that starts a root process to which file permissions apply."""

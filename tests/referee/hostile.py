@@ -12,7 +12,7 @@ import grpc
 from referee.service.server import SERVICES
 from referee.service.tools import HEALTH, REFLECTION
 from referee.v1 import bots_pb2
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE
 
 PATHS = {
     method.name: f"/{service.full_name}/{method.name}"

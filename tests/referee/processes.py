@@ -21,8 +21,9 @@ from benchmarks.memory import resident
 from referee.bot import Play, Turn
 from referee.bot import run as run_bot
 from referee.service.server import ServerOptions, run
-from tests.referee.support import DEADLINE, Tokens
+from tests.referee.support import Tokens
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 STALL = signal.SIGQUIT
 """A referee's process handles it with the C library's ``sleep``, which is given the signal's number, 3."""

@@ -1,13 +1,13 @@
 """Several referees of one arena, for bots that open a stream to each."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from referee.matches.journal import EntryKind
 from referee.service.server import ServerOptions
-from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import until
 
 
 @dataclass
@@ -46,14 +46,6 @@ class Arena:
 def arena_of(*addresses: str) -> Arena:
     """Return an arena of several referees; an empty address stands for the one that a referee listens on."""
     return Arena(list(addresses), [ListJournal() for _ in addresses])
-
-
-async def until(true: Callable[[], bool], seen: Callable[[], object] = lambda: "") -> None:
-    """Wait until a condition holds; fail with what is ``seen`` if it never does."""
-    deadline = asyncio.get_running_loop().time() + DEADLINE
-    while not true():
-        assert asyncio.get_running_loop().time() < deadline, seen()
-        await asyncio.sleep(0.01)
 
 
 async def two_streams(arena: Arena) -> None:

@@ -24,6 +24,7 @@ from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions, serve
 from referee.v1 import bots_pb2, bots_pb2_grpc, spectators_pb2, spectators_pb2_grpc
+from tests.waiting import DEADLINE
 
 WORKER_TOKEN = "worker-token-of-tests"
 SPECTATOR_TOKEN = "spectator-token"
@@ -31,8 +32,6 @@ ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_seconds=5)
 LEGAL_PLAYS = bots_pb2.Wants(legal_plays=True)
 """Wants, for a hello."""
-DEADLINE = 60.0
-"""Seconds after which a test stops waiting for an event."""
 
 
 class Tokens:

@@ -21,7 +21,6 @@ from referee.matches.match import Limits
 from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions
 from tests.referee.support import (
-    DEADLINE,
     ListJournal,
     lowest,
     match_spec,
@@ -30,6 +29,7 @@ from tests.referee.support import (
     sdk_bots,
     without_times,
 )
+from tests.waiting import DEADLINE
 
 OTHERS = dict.fromkeys((1, 2, 3), lowest)
 

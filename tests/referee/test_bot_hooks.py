@@ -12,9 +12,9 @@ from referee.deals.action import OnForfeit
 from referee.errors import BotFailed
 from referee.matches.match import Limits, SessionResult
 from referee.v1 import bots_pb2
-from tests.referee.several import until
-from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
 from tests.referee.test_bot_stream import scripted
+from tests.waiting import DEADLINE, until
 
 OTHERS = dict.fromkeys((1, 2, 3), lowest)
 

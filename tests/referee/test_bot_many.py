@@ -19,9 +19,9 @@ from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import BotSession
 from referee.check.wording import due
 from referee.v1 import bots_pb2
-from tests.referee.several import until
-from tests.referee.support import DEADLINE, lowest
+from tests.referee.support import lowest
 from tests.referee.test_bot_stream import scripted
+from tests.waiting import DEADLINE, until
 
 MANY = """
 class Mine:

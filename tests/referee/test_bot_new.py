@@ -9,8 +9,8 @@ import pytest
 
 from referee.cli.app import run
 from referee.samples import PLACEHOLDER, starter
-from tests.arena.waiting import wait_for
 from tests.tied import tied
+from tests.waiting import wait_for
 
 
 def new(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -14,8 +14,9 @@ from referee.matches.journal import EntryKind
 from referee.net.client import referee_status
 from referee.protocol.reasons import Reason, read_failure
 from referee.v1 import bots_pb2
-from tests.referee.several import arena_of, local, play, until
-from tests.referee.support import DEADLINE, WORKER_TOKEN, Tokens, WireBot, lowest, referee
+from tests.referee.several import arena_of, local, play
+from tests.referee.support import WORKER_TOKEN, Tokens, WireBot, lowest, referee
+from tests.waiting import DEADLINE, until
 
 ALREADY = "has a live connection already"
 NOT_NEEDED = "not needed, the bot is connected to it at"
@@ -207,13 +208,11 @@ async def test_bot_when_it_reaches_one_of_two_referees_then_it_plays_all_its_ses
     arena = arena_of("", "127.0.0.1:1")
     async with arena.referee(0) as first, playing(local(first), max_sessions=5):
 
-        async def share() -> int:
+        async def plays_all() -> bool:
             status = await asyncio.to_thread(referee_status, first, WORKER_TOKEN, [1])
-            return status.bots[0].max_sessions
+            return status.bots[0].max_sessions == 5
 
-        async with asyncio.timeout(DEADLINE):
-            while await share() != 5:
-                await asyncio.sleep(0.01)
+        await until(plays_all)
 
 
 class Strangers(Tokens):

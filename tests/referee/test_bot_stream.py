@@ -20,8 +20,8 @@ from referee.check.stream import Switchboard
 from referee.check.wording import due
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
-from tests.referee.several import until
-from tests.referee.support import DEADLINE, lowest
+from tests.referee.support import lowest
+from tests.waiting import DEADLINE, until
 
 
 @asynccontextmanager
@@ -252,9 +252,7 @@ async def test_bot_when_why_it_reaches_nobody_changes_then_it_says_so(
         writer.close()
 
     async def told(text: str) -> None:
-        async with asyncio.timeout(DEADLINE):
-            while text not in caplog.text:
-                await asyncio.sleep(0.02)
+        await until(lambda: text in caplog.text, lambda: caplog.text)
 
     server = await asyncio.start_server(page, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()

@@ -19,7 +19,7 @@ from referee.v1 import bots_pb2, cards_pb2
 from tests.referee.good_bots import GoodBot, RulesBot, SharingBot
 from tests.referee.mistakes.streams import Absentee, OneShot
 from tests.referee.mistakes.turns import Mute, NoTiles
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE, is_gone, until
 
 PATIENCE = 10.0
 """Seconds that bots have for an answer in tests."""
@@ -150,10 +150,7 @@ async def test_check_when_it_ends_then_all_that_the_command_started_has_ended(tm
     command = ["sh", "-c", f"sleep 600 & echo $! > {child}"]
     report = await check(command=command, timeout=DEADLINE, scenarios=["HELLO-01"])
     assert not report.passed
-    state = Path(f"/proc/{child.read_text().strip()}/stat")
-    async with asyncio.timeout(DEADLINE):
-        while state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
-            await asyncio.sleep(0.02)
+    await until(lambda: is_gone(int(child.read_text())))
 
 
 async def test_check_when_the_log_cannot_be_written_then_it_says_so(tmp_path: Path) -> None:
@@ -323,8 +320,7 @@ async def test_check_when_a_scenario_is_unknown_then_it_is_named() -> None:
 async def test_check_when_the_address_is_taken_then_it_says_so() -> None:
     taken: list[str] = []
     bot = asyncio.create_task(check(on_ready=lambda address, _: taken.append(address), timeout=DEADLINE))
-    while not taken:
-        await asyncio.sleep(0.01)
+    await until(lambda: taken)
     with pytest.raises(ListenError, match="cannot listen on"):
         await check(listen=taken[0])
     bot.cancel()

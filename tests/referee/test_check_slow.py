@@ -11,7 +11,7 @@ from referee.check import SCENARIOS, Scenario, check, run
 from referee.check.desk import Desk
 from referee.check.outcome import Slow, Unfinished
 from referee.check.stream import Switchboard
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE
 
 
 async def test_check_when_a_bot_is_only_slow_then_it_is_warned_also_after_it_was(

@@ -10,7 +10,7 @@ import pytest
 from referee.service.gate import Endings
 from referee.service.peers import peer_at
 from referee.service.sockets import Connection
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells of them on Linux only")
 
@@ -46,9 +46,7 @@ def visit(listener: socket.socket, source: str, data: bytes) -> int:
 def taken(endings: Endings, count: int) -> list[Connection]:
     """Take connections that have ended until there are this many: the kernel reports them with a delay."""
     found: list[Connection] = []
-    end = time.monotonic() + DEADLINE
-    while len(found) < count and time.monotonic() < end:
-        found += endings.take()
+    wait_for(lambda: len(found) >= count, meanwhile=lambda: found.extend(endings.take()), seen=lambda: found)
     return found
 
 

@@ -10,7 +10,7 @@ from referee.matches.journal import NoJournal
 from referee.matches.lobby import Lobby
 from referee.service.loopback import Loopback
 from tests.referee.key import KEY
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE, until
 
 
 class Counting(Lobby):
@@ -55,9 +55,8 @@ async def test_after_when_a_message_was_sent_before_then_another_one_has_come_ba
 
 async def test_loopback_when_nobody_asks_then_it_goes_on() -> None:
     lobby = Counting()
-    async with running(lobby), asyncio.timeout(DEADLINE):
-        while lobby.back < 5:
-            await asyncio.sleep(0.01)
+    async with running(lobby):
+        await until(lambda: lobby.back >= 5, lambda: lobby.back)
     assert lobby.sent >= 4
 
 

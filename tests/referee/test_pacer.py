@@ -6,7 +6,7 @@ import pytest
 
 from referee.service import spectators
 from referee.service.spectators import SHARE, SPECTATOR_TURNS, Pacer
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE
 
 
 class Clock:

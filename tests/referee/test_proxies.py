@@ -13,8 +13,9 @@ from referee.net.tls import ClientTls
 from referee.net.unreached import UNTRUSTED, why_unreached
 from referee.processes.environment import environment_for_bots
 from tests.referee.proxy import connect_proxy
-from tests.referee.support import DEADLINE, OPTIONS, WORKER_TOKEN, lowest, referee
+from tests.referee.support import OPTIONS, WORKER_TOKEN, lowest, referee
 from tests.referee.test_server_tls import World, options, world
+from tests.waiting import DEADLINE, until
 
 __all__ = ["world"]
 
@@ -124,10 +125,9 @@ async def test_bot_when_a_proxy_leads_to_its_referee_then_it_and_its_doctor_go_t
         asked.clear()
         client = BotClient(lowest, "bot-1", tls=tls)
         playing = asyncio.create_task(client.run([place]))
+        await until(lambda: client._reached, lambda: asked)
+        client.leave()
         async with asyncio.timeout(DEADLINE):
-            while not client._reached:
-                await asyncio.sleep(0.01)
-            client.leave()
             await playing
         assert {*asked} == {f"CONNECT {place}"}
 

@@ -13,7 +13,6 @@ from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.support import (
-    DEADLINE,
     LEGAL_PLAYS,
     WORKER_TOKEN,
     WireBot,
@@ -24,6 +23,7 @@ from tests.referee.support import (
     referee,
     sdk_bots,
 )
+from tests.waiting import DEADLINE
 
 
 async def refusal(address: str, request: bots_pb2.PlayRequest | None, token: str = "bot-1") -> Failure:

@@ -9,7 +9,6 @@ from referee.bot import Play, Turn
 from referee.matches.match import Limits
 from referee.v1 import bots_pb2
 from tests.referee.support import (
-    DEADLINE,
     LEGAL_PLAYS,
     WireBot,
     lowest,
@@ -19,6 +18,7 @@ from tests.referee.support import (
     sdk_bots,
     without_times,
 )
+from tests.waiting import DEADLINE
 
 LIMITS = Limits(decision_ms=5000, join_seconds=20, faults=1000, credit_ms=80)
 

@@ -18,7 +18,6 @@ from referee.v1 import bots_pb2
 from tests.referee.hostile import PREFACE, hello, play, settings, socket, status_of
 from tests.referee.processes import referee_process
 from tests.referee.support import (
-    DEADLINE,
     WORKER_TOKEN,
     Tokens,
     WireBot,
@@ -29,15 +28,17 @@ from tests.referee.support import (
     referee,
     sdk_bots,
 )
+from tests.waiting import DEADLINE, until
 
 LIMITS = Limits(decision_ms=60_000, join_seconds=20)
 OPTIONS = ServerOptions(drain_seconds=DEADLINE)
 
 
 async def until_draining(address: str) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not (await asyncio.to_thread(referee_status, address, WORKER_TOKEN)).draining:
-            await asyncio.sleep(0.01)
+    async def draining() -> bool:
+        return (await asyncio.to_thread(referee_status, address, WORKER_TOKEN)).draining
+
+    await until(draining)
 
 
 async def test_stop_when_a_match_runs_then_open_sessions_finish_and_the_rest_is_left() -> None:

@@ -14,7 +14,6 @@ from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2
 from tests.referee.processes import bot_process, referee_process
 from tests.referee.support import (
-    DEADLINE,
     LEGAL_PLAYS,
     ListJournal,
     WireBot,
@@ -26,6 +25,7 @@ from tests.referee.support import (
     sdk_bots,
     watching,
 )
+from tests.waiting import until
 
 LIMITS = Limits(decision_ms=2300, join_seconds=20, faults=2)
 
@@ -47,10 +47,7 @@ def kinds(result: SessionResult) -> list[str]:
 
 async def until_open(started: asyncio.Event, journal: ListJournal, number: int) -> None:
     """Wait until the bot is connected and the match is running."""
-    async with asyncio.timeout(DEADLINE):
-        await started.wait()
-        while not journal.of(number, EntryKind.CONNECTED):
-            await asyncio.sleep(0.01)
+    await until(lambda: started.is_set() and journal.of(number, EntryKind.CONNECTED), lambda: journal.entries)
 
 
 @pytest.mark.parametrize(

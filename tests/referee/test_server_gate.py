@@ -22,16 +22,8 @@ from referee.service.traffic import MOST_HEADERS
 from tests.referee import hostile
 from tests.referee.hostile import ELSEWHERE, PREFACE, Socket, frame, headers, message, settings, socket
 from tests.referee.processes import referee_process
-from tests.referee.support import (
-    DEADLINE,
-    WORKER_TOKEN,
-    ListJournal,
-    lowest,
-    match_spec,
-    play_match,
-    referee,
-    sdk_bots,
-)
+from tests.referee.support import WORKER_TOKEN, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are kept out on Linux alone")
 
@@ -111,8 +103,11 @@ async def test_referee_when_its_flood_is_over_then_it_has_given_the_memory_back(
             async with socket(address, f"127.0.0.{10 + number}") as connection:
                 await connection.send(PREFACE + settings() + b"".join(flood))
                 await connection.closed()
-        while process.errors().count("exceeds its traffic limit") < 8 or process.memory > 1.5 * calm:
-            await asyncio.sleep(0.1)
+        await until(
+            lambda: process.errors().count("exceeds its traffic limit") >= 8 and process.memory <= 1.5 * calm,
+            lambda: (process.memory, calm, process.errors()),
+            pause=0.1,
+        )
 
 
 async def test_messages_when_they_are_compressed_then_they_are_charged_as_unpacked() -> None:
@@ -130,11 +125,9 @@ async def test_bots_when_they_are_in_one_process_then_each_has_a_connection_of_i
     async with (
         referee() as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
-        asyncio.timeout(DEADLINE),
     ):
         port = int(address.rpartition(":")[2])
-        while len(sockets.connections(port)) < 3:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(sockets.connections(port)) >= 3, lambda: sockets.connections(port))
 
 
 async def test_call_when_a_bots_connection_has_it_and_its_headers_are_too_many_then_the_bot_pays() -> None:
@@ -150,8 +143,7 @@ async def test_call_when_a_bots_connection_has_it_and_its_headers_are_too_many_t
         assert not journal.of(4, EntryKind.LOST)
         await bot.send(hostile.referring(5, "Check", 1500, first=True))
         await bot.closed()
-        while not journal.of(4, EntryKind.LOST, "flood"):
-            await asyncio.sleep(0.01)
+        await until(lambda: journal.of(4, EntryKind.LOST, "flood"), lambda: journal.entries)
 
 
 async def test_host_when_it_has_flooded_then_it_is_let_in_again_only_later_and_others_at_once() -> None:

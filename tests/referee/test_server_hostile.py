@@ -19,7 +19,6 @@ from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings, socket, status_of
 from tests.referee.processes import referee_process
 from tests.referee.support import (
-    DEADLINE,
     WORKER_TOKEN,
     ListJournal,
     WireBot,
@@ -30,6 +29,7 @@ from tests.referee.support import (
     sdk_bots,
     without_times,
 )
+from tests.waiting import DEADLINE, until
 
 LIMITS = Limits(decision_ms=60_000, join_seconds=20, faults=1, on_forfeit="end_session")
 
@@ -318,13 +318,14 @@ async def test_attacks_when_all_happen_at_once_then_the_tables_go_as_undisturbed
 
     async with referee_process() as (address, process):
         attackers = [asyncio.create_task(keep_on(attack, seed)) for seed, attack in enumerate(ATTACKS)]
+
+        def failed() -> list[BaseException | None]:
+            return [attacker.exception() for attacker in attackers if attacker.done()]
+
         try:
-            async with asyncio.timeout(DEADLINE):
-                while not all(made.values()):
-                    await asyncio.sleep(0.05)
-                    assert not [attacker.exception() for attacker in attackers if attacker.done()]
+            await until(lambda: all(made.values()) or failed(), lambda: made, pause=0.05)
             assert without_times(await play(address)) == without_times(expected)
-            assert not [attacker.exception() for attacker in attackers if attacker.done()]
+            assert not failed()
         finally:
             # In grpc.aio a cancellation may be lost if a call ends at the same moment, so cancel again.
             left = set(attackers)

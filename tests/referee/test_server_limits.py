@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 
 import grpc
@@ -17,7 +16,8 @@ from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings, status_of
-from tests.referee.support import DEADLINE, WORKER_TOKEN, ListJournal, Tokens, bearer, referee
+from tests.referee.support import WORKER_TOKEN, ListJournal, Tokens, bearer, referee
+from tests.waiting import DEADLINE, until
 
 
 async def never_asked(address: str) -> grpc.StatusCode:
@@ -92,12 +92,6 @@ class SlowJournal(ListJournal, Slow):
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         self.wait()
         return []
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not true():
-            await asyncio.sleep(0.001)
 
 
 async def read_log(address: str, source: str = "") -> grpc.StatusCode:

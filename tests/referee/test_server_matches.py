@@ -16,7 +16,6 @@ from referee.net.client import hold_match, run_match
 from referee.service.begun import BegunAttempts
 from referee.service.server import ServerOptions
 from tests.referee.support import (
-    DEADLINE,
     WORKER_TOKEN,
     WireBot,
     check_records,
@@ -27,6 +26,7 @@ from tests.referee.support import (
     sdk_bots,
     without_times,
 )
+from tests.waiting import DEADLINE
 
 
 async def test_match_when_all_bots_play_then_every_session_has_its_records() -> None:

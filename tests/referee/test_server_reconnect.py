@@ -15,7 +15,6 @@ from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2
 from tests.referee.processes import bot_process
 from tests.referee.support import (
-    DEADLINE,
     LEGAL_PLAYS,
     ListJournal,
     WireBot,
@@ -28,6 +27,7 @@ from tests.referee.support import (
     without_times,
 )
 from tests.referee.test_server_rulesets import Checking
+from tests.waiting import until
 
 LIMITS = Limits(decision_ms=60_000, join_seconds=20, faults=1)
 
@@ -96,9 +96,7 @@ async def test_bot_process_when_it_is_killed_and_started_again_then_all_goes_as_
             async with watching(address) as played:
                 await played(20)
             first.signal(signal.SIGKILL)
-            async with asyncio.timeout(DEADLINE):
-                while not journal.of(4, EntryKind.LOST):
-                    await asyncio.sleep(0.01)
+            await until(lambda: journal.of(4, EntryKind.LOST), lambda: journal.entries)
         assert not running.done()
         async with bot_process(address, 4):
             assert without_times(await running) == without_times(expected)

@@ -31,7 +31,6 @@ from tests.referee.hostile import (
 )
 from tests.referee.processes import referee_process
 from tests.referee.support import (
-    DEADLINE,
     ORGANISER_TOKEN,
     SPECTATOR_TOKEN,
     WORKER_TOKEN,
@@ -45,6 +44,7 @@ from tests.referee.support import (
     without_times,
 )
 from tests.referee.test_broadcast import check_sequence
+from tests.waiting import DEADLINE, until
 
 LIMITS = Limits(decision_ms=60_000, join_seconds=20, faults=1)
 CROWD = 1000
@@ -84,9 +84,10 @@ async def held_match(
 
 
 async def until_watched(address: str, count: int) -> None:
-    async with asyncio.timeout(2 * DEADLINE):
-        while (await asyncio.to_thread(referee_status, address, WORKER_TOKEN)).spectators < count:
-            await asyncio.sleep(0.02)
+    async def watched() -> bool:
+        return (await asyncio.to_thread(referee_status, address, WORKER_TOKEN)).spectators >= count
+
+    await until(watched)
 
 
 async def test_watch_when_spectators_come_early_and_late_then_they_see_whole_deals_and_no_open_hands() -> (

@@ -19,16 +19,8 @@ from referee.service.server import ServerOptions
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, headers, message, settings, window
 from tests.referee.processes import referee_process
-from tests.referee.support import (
-    DEADLINE,
-    ListJournal,
-    Tokens,
-    lowest,
-    match_spec,
-    play_match,
-    referee,
-    sdk_bots,
-)
+from tests.referee.support import ListJournal, Tokens, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 
@@ -112,7 +104,7 @@ async def line_to(address: str) -> AsyncIterator[tuple[Line, str]]:
         line.open.set()
 
 
-async def play_cut(owners: int, until: Callable[[ListJournal], bool]) -> list[SessionResult]:
+async def play_cut(owners: int, reached: Callable[[ListJournal], bool]) -> list[SessionResult]:
     """Play a match of bots of so many owners; cut the line to all of them at once, and mend it later."""
     journal = ListJournal()
     spec = match_spec(sessions=24, deals=2, limits=LIMITS.model_copy(update={"faults": 1000}))
@@ -124,12 +116,9 @@ async def play_cut(owners: int, until: Callable[[ListJournal], bool]) -> list[Se
         sdk_bots(through, dict.fromkeys(BOTS, lowest), max_sessions=1),
     ):
         running = asyncio.create_task(play_match(address, spec, arrived=arrived))
-        async with asyncio.timeout(DEADLINE):
-            while not arrived:
-                await asyncio.sleep(0.001)
-            line.open.clear()
-            while not until(journal):
-                await asyncio.sleep(0.01)
+        await until(lambda: arrived, pause=0.001)
+        line.open.clear()
+        await until(lambda: reached(journal), lambda: journal.entries)
         line.open.set()
         return await running
 
@@ -156,11 +145,11 @@ async def test_stall_when_grpcs_threads_do_nothing_for_seconds_then_no_bot_has_a
     arrived: list[SessionResult] = []
     async with referee_process() as (address, process), sdk_bots(address, dict.fromkeys(BOTS, lowest)):
         running = asyncio.create_task(play_match(address, spec, arrived=arrived))
-        for stalls in range(1, 3):
-            async with asyncio.timeout(DEADLINE):
-                while len(arrived) < stalls and not running.done():
-                    await asyncio.sleep(0.001)
+        stalls: list[None] = []
+        while len(stalls) < 2:
+            await until(lambda: len(arrived) > len(stalls) or running.done(), pause=0.001)
             assert not running.done()
+            stalls.append(None)
             process.stall_threads()
         results = await running
     assert [(result.faults, result.forfeit) for result in results] == [((0, 0, 0, 0), None)] * 24
@@ -176,9 +165,7 @@ async def test_play_when_its_way_back_is_full_before_then_each_session_is_the_bo
     ):
         play = headers(3, authorization="Bearer bot-4") + message(3, hostile.hello())
         await asyncio.get_running_loop().sock_sendall(one, play)
-        async with asyncio.timeout(DEADLINE):
-            while not journal.of(4, EntryKind.CONNECTED):
-                await asyncio.sleep(0.01)
+        await until(lambda: journal.of(4, EntryKind.CONNECTED), lambda: journal.entries)
         results = await play_match(address, spec)
     assert [result.forfeit for result in results] == [s.seating.index(3) for s in spec.sessions]
     assert {e.version_id for e in journal.entries if e.kind is EntryKind.FAULT} == {4}

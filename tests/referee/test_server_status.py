@@ -11,7 +11,6 @@ from referee.net.client import referee_status
 from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.service.server import ServerOptions
 from tests.referee.support import (
-    DEADLINE,
     ORGANISER_TOKEN,
     SPECTATOR_TOKEN,
     WORKER_TOKEN,
@@ -24,6 +23,7 @@ from tests.referee.support import (
     referee,
     sdk_bots,
 )
+from tests.waiting import DEADLINE
 
 LIMITS = Limits(decision_ms=60_000, join_seconds=20)
 

@@ -19,7 +19,6 @@ from referee.net.tls import ClientTls, ServerTls
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.support import (
-    DEADLINE,
     WORKER_TOKEN,
     WireBot,
     bearer,
@@ -29,6 +28,7 @@ from tests.referee.support import (
     referee,
     sdk_bots,
 )
+from tests.waiting import DEADLINE, until
 
 SET_IT = "set ARENA_TLS_CA to a file with its authority, or to system"
 LEAVE_IT = "leave ARENA_TLS_CA out for a connection without TLS"
@@ -153,18 +153,15 @@ async def test_tls_when_the_client_trusts_another_authority_or_speaks_plainly_th
 
 async def _told(address: str, tls: ClientTls | None, caplog: pytest.LogCaptureFixture) -> list[str]:
     """Return what authors are told when their bot, or a request for its log, cannot connect."""
-    told: list[str] = []
     with pytest.raises(RefereeUnavailable) as caught:
         await asyncio.to_thread(read_log, address, "bot-1", LogQuery("owner/bot1"), tls=tls)
     with caplog.at_level(logging.WARNING, logger="bot"):
         playing = asyncio.create_task(BotClient(lowest, "bot-1", tls=tls).run([address]))
-        async with asyncio.timeout(DEADLINE):
-            while not told:
-                told = [line for line in caplog.messages if "TLS" in line]
-                await asyncio.sleep(0.01)
+        await until(lambda: "TLS" in caplog.text, lambda: caplog.text)
         playing.cancel()
         await asyncio.gather(playing, return_exceptions=True)
-    return [told[0].removesuffix("; trying again").replace(" cannot be reached", ""), str(caught.value)]
+    told = next(line for line in caplog.messages if "TLS" in line)
+    return [told.removesuffix("; trying again").replace(" cannot be reached", ""), str(caught.value)]
 
 
 async def test_tls_when_only_one_side_uses_it_then_the_author_is_told_which(

@@ -10,16 +10,8 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from referee.errors import ListenError
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
-from tests.referee.support import (
-    DEADLINE,
-    LEGAL_PLAYS,
-    WireBot,
-    lowest,
-    match_spec,
-    play_match,
-    referee,
-    sdk_bots,
-)
+from tests.referee.support import LEGAL_PLAYS, WireBot, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import DEADLINE
 
 
 async def test_watch_when_a_match_runs_then_hands_are_hidden_until_the_deal_is_over() -> None:

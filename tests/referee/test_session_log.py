@@ -20,7 +20,8 @@ from referee.bot.sessionlog import SessionLog, append, default_place
 from referee.matches.match import MatchSpec, SessionResult
 from referee.net.client import run_match
 from referee.records.results import Result, shown_digest
-from tests.referee.support import DEADLINE, WORKER_TOKEN, match_spec, referee
+from tests.referee.support import WORKER_TOKEN, match_spec, referee
+from tests.waiting import DEADLINE
 
 
 def first_legal(turn: Turn) -> Play | None:

@@ -9,7 +9,7 @@ import pytest
 
 from referee.service import sockets
 from referee.service.peers import peer_at
-from tests.referee.support import DEADLINE
+from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 

@@ -15,7 +15,8 @@ from referee.service.server import ServerOptions, keep_beating
 from referee.service.stream import Alarm, BotStream, clock
 from referee.v1 import bots_pb2
 from tests.referee.harness import Harness
-from tests.referee.support import DEADLINE, Tokens, match_spec
+from tests.referee.support import Tokens, match_spec
+from tests.waiting import DEADLINE
 
 
 class Wire:

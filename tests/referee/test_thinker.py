@@ -13,8 +13,9 @@ import pytest
 
 from referee.bot.thinker import QUICK_ANSWERS, SLOW_SECONDS, HomeThinker
 from referee.matches.match import Limits
-from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 HERE = threading.get_ident
 

@@ -19,9 +19,10 @@ import pytest
 from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from tests.referee.several import arena_of, local, two_streams
-from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 FOLDER = SAMPLES / "go"
 run = partial(run_in, FOLDER)

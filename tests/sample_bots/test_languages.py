@@ -19,9 +19,9 @@ from arena.store.storage import Storage
 from tests.arena.cli import assert_one_line, make_arena
 from tests.arena.ports import free_address
 from tests.arena.running import running_arena
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 ARENA = (sys.executable, "-m", "arena")
 ROUNDS, SESSIONS, DEALS = 2, 6, 15

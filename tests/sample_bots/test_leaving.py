@@ -8,9 +8,10 @@ from pathlib import Path
 
 from referee.bot import Play, Turn
 from referee.matches.match import Limits, SessionResult
-from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 PATIENT = Limits(join_seconds=20, decision_ms=20_000)
 """Long enough that results do not depend on how busy the machine is."""

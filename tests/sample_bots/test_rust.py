@@ -10,11 +10,12 @@ import pytest
 from referee.matches.match import Limits
 from referee.net.tls import ServerTls
 from referee.service.serving import ServerOptions
-from tests.referee.support import DEADLINE, referee
+from tests.referee.support import referee
 from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.test_go import RANDOM, played
 from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
+from tests.waiting import DEADLINE
 
 FOLDER = SAMPLES / "rust"
 run = partial(run_in, FOLDER)

@@ -11,10 +11,11 @@ import pytest
 from referee.net.tls import ClientTls, ServerTls
 from referee.service.serving import ServerOptions
 from tests.referee.several import arena_of, local, two_streams
-from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.test_go import EXPECTED as AS_IN_GO
 from tests.sample_bots.test_go import GREEDY, LIMITS, RANDOM, RULESETS, played, run_bot, started, totals
+from tests.waiting import DEADLINE
 
 EXPECTED = re.compile(r"connected as |session begins |session \S+ has ended: |not shown one by one: ")
 PACKS = {"name": "packs", "decks": 3, "jokers": 2, "removed_cards": ["3C", "3H"], "players": 5}

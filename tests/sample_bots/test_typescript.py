@@ -21,11 +21,12 @@ from referee.ruleset import load_ruleset
 from referee.service.reception import ANOTHER_ATTEMPT
 from referee.service.serving import ServerOptions
 from tests.needed import require
-from tests.referee.several import arena_of, local, two_streams, until
-from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+from tests.referee.several import arena_of, local, two_streams
+from tests.referee.support import match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
+from tests.waiting import DEADLINE, until
 
 FOLDER = SAMPLES / "typescript"
 run = partial(run_in, FOLDER)

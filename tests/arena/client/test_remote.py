@@ -19,7 +19,7 @@ from arena.store.models import HighlightKind, utc_now
 from arena.web.routing import PREFIX
 from tests.arena.client.conftest import Remote
 from tests.arena.fakes import ROOT
-from tests.arena.waiting import DEADLINE, wait_for
+from tests.waiting import DEADLINE, wait_for
 
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 

@@ -9,7 +9,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from arena.web.serving import Server
-from tests.arena.waiting import DEADLINE, wait_for
+from tests.waiting import DEADLINE, wait_for
 
 
 @contextmanager

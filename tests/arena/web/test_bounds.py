@@ -23,11 +23,11 @@ from arena.web.routing import PREFIX
 from referee.reading import validation
 from referee.reading.validation import COMPARED, MOST_PROBLEMS
 from tests.arena.fakes import ROOT, Clock
-from tests.arena.waiting import wait_for
 from tests.arena.web.conftest import PASSWORD, Ask
 from tests.arena.web.permissions import FORMS_OF_ALL, ROUTES, Caller
 from tests.arena.web.test_roles import Arena
 from tests.arena.web.test_roles import arena as arena
+from tests.waiting import wait_for
 
 OPEN = [name.split() for name, line in ROUTES.items() if line.scope is None]
 CHANGES = [

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from arena.web import serving
 from arena.web.serving import bounded
-from tests.arena.waiting import wait_for
+from tests.waiting import wait_for
 
 DEADLINE = 20.0
 

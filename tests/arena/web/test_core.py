@@ -16,10 +16,10 @@ from arena.web.headers import POLICY
 from arena.web.pages.rendering import static_url
 from arena.web.routing import PREFIX
 from tests.arena.fakes import ROOT, Clock
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.conftest import PASSWORD, Ask
 from tests.arena.web.served import served, url_of
 from tests.arena.world import World
+from tests.waiting import DEADLINE, wait_for
 
 ANN = {"account": "ann", "password": PASSWORD}
 

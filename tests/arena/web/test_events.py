@@ -20,9 +20,9 @@ from arena.web.feeds import Feeds
 from arena.web.routing import PREFIX
 from arena.web.serving import Server
 from tests.arena.fakes import ROOT
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.served import served, url_of
 from tests.arena.world import World
+from tests.waiting import DEADLINE, wait_for
 
 
 @pytest.fixture

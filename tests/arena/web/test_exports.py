@@ -23,10 +23,10 @@ from arena.web.callers import Slots
 from arena.web.routes import backups, exports
 from arena.web.routing import PREFIX
 from tests.arena.fakes import ROOT
-from tests.arena.waiting import wait_for
 from tests.arena.web.conftest import Ask
 from tests.arena.web.served import served, url_of
 from tests.arena.world import World
+from tests.waiting import wait_for
 
 
 def test_export_when_it_is_read_then_it_has_the_bytes_of_the_command_line(

@@ -17,8 +17,8 @@ from arena.store.storage import Storage
 from arena.web import idempotency
 from arena.web.routing import PREFIX
 from tests.arena.fakes import Clock
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.conftest import PASSWORD, Ask
+from tests.waiting import DEADLINE, wait_for
 
 KEY = {"Idempotency-Key": "0f8fad5b-d9cb-469f-a165-70867728950e"}
 LAPTOP = {"name": "laptop", "scopes": ["read"]}

@@ -33,7 +33,7 @@ from tests.arena.fakes import ROOT, listed_versions
 from tests.arena.ports import free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.servers import Server
-from tests.arena.waiting import DEADLINE, wait_for
+from tests.waiting import DEADLINE, wait_for
 
 BOTS = {f"owner-{number}/bot": "greedy.py" for number in range(4)}
 ENDINGS = (signal.SIGKILL, signal.SIGTERM)

@@ -35,7 +35,6 @@ from tests.arena.web.served import served, url_of
 from tests.arena.web.test_pages import client as client
 from tests.arena.world import World
 from tests.referee.support import (
-    DEADLINE,
     LEGAL_PLAYS,
     OPTIONS,
     WORKER_TOKEN,
@@ -46,6 +45,7 @@ from tests.referee.support import (
     referee,
     sdk_bots,
 )
+from tests.waiting import DEADLINE
 
 Told = tuple[str, Any]
 MATCH = "/matches/cup/1/1"

@@ -23,10 +23,10 @@ from arena.web.routing import PREFIX
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT
 from tests.arena.servers import Postgres
-from tests.arena.waiting import DEADLINE
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.served import served, url_of
 from tests.arena.web.test_events import told_in
+from tests.waiting import DEADLINE
 
 BOTS = [f"ann/bot-{number}" for number in range(5)]
 CUP = {"name": "cup", "format": "swiss", "ruleset": "chinese", "rounds": 2, "allow_same_owner": True}

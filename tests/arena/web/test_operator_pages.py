@@ -25,11 +25,11 @@ from referee.matches.kinds import FaultKind
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_with_faults
-from tests.arena.waiting import wait_for
 from tests.arena.web.markup import Read
 from tests.arena.web.test_desk import Browse
 from tests.arena.web.test_desk import browse as browse
 from tests.arena.world import World
+from tests.waiting import wait_for
 
 PAGES = (
     *("/operator", "/operator/findings", "/operator/audit", "/operator/accounts", "/operator/accounts/olga"),

@@ -28,16 +28,8 @@ from tests.arena.random_play import play_randomly
 from tests.arena.web.markup import Read
 from tests.arena.web.test_pages import client as client
 from tests.arena.world import LEASE, SEED, World
-from tests.referee.support import (
-    DEADLINE,
-    LEGAL_PLAYS,
-    WireBot,
-    lowest,
-    match_spec,
-    play_match,
-    referee,
-    sdk_bots,
-)
+from tests.referee.support import LEGAL_PLAYS, WireBot, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import DEADLINE, until
 
 LIVE = "/tournaments/cup/rounds/1/live"
 
@@ -163,8 +155,6 @@ async def test_tables_when_one_is_in_play_then_cards_in_hand_are_seen_and_it_is_
                     await asyncio.sleep(0.01)
             assert drawn.text.count('class="held"') == 4
             assert watching.watched == 1
-        async with asyncio.timeout(DEADLINE):
-            while watching.watched:
-                await asyncio.sleep(0.05)
+        await until(lambda: not watching.watched)
         async with sdk_bots(address, {4: lowest}):
             await running

@@ -22,10 +22,10 @@ from arena.store.storage import open_storage
 from arena.web.app import make_app
 from arena.web.serving import Server
 from tests.arena.fakes import Clock
-from tests.arena.waiting import DEADLINE
 from tests.arena.web.served import served, url_of
 from tests.arena.world import World
 from tests.needed import require
+from tests.waiting import DEADLINE
 
 expect.set_options(timeout=DEADLINE * 1000)
 FLAGS = (

@@ -13,16 +13,8 @@ from playwright.sync_api import Browser, expect
 from tests.arena.exported import play_by_table
 from tests.arena.web.browser.conftest import be_slow, site
 from tests.arena.web.served import break_off
-from tests.referee.support import (
-    DEADLINE,
-    LEGAL_PLAYS,
-    WireBot,
-    lowest,
-    match_spec,
-    play_match,
-    referee,
-    sdk_bots,
-)
+from tests.referee.support import LEGAL_PLAYS, WireBot, lowest, match_spec, play_match, referee, sdk_bots
+from tests.waiting import DEADLINE
 
 
 async def play(address: "Future[str]", begin: Event, go_on: Event) -> None:

@@ -18,11 +18,11 @@ from arena.web.pages.figures import until
 from arena.web.pages.links import bot_url
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
-from tests.arena.waiting import wait_for
 from tests.arena.web.browser.conftest import Site
 from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.world import SEED
+from tests.waiting import wait_for
 
 PAGES = (
     "/",

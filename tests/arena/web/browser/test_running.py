@@ -18,9 +18,9 @@ from arena.store.models import utc_now
 from tests.arena.fakes import ROOT
 from tests.arena.ports import free_address
 from tests.arena.running import RunningArena, running_arena
-from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.conftest import PASSWORD
 from tests.tied import tied
+from tests.waiting import DEADLINE, wait_for
 
 MILLISECONDS = DEADLINE * 1000
 HOLDING = Path(__file__).with_name("holding_bot.py")
@@ -109,7 +109,7 @@ def test_author_when_starting_from_an_address_then_the_lights_turn_green_and_a_t
     expect(page.get_by_role("button", name="Play a test match")).to_be_disabled()
     with running([sys.executable, str(program)], token, site.arena.settings.listen):
         expect(page.get_by_text("Connected", exact=True)).to_be_visible(timeout=MILLISECONDS)
-        wait_for(lambda: has_started(page), told=lambda: page.get_by_role("alert").inner_text())
+        wait_for(lambda: has_started(page), seen=lambda: page.get_by_role("alert").inner_text())
         expect(page.get_by_text("Played a test match")).to_be_visible(timeout=MILLISECONDS)
     page.get_by_role("link", name="See its deals").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("test-")

@@ -1,8 +1,10 @@
-"""Waiting for effects of other threads and processes."""
+"""Waiting for effects of other tasks, threads and processes."""
 
+import asyncio
 import subprocess
 import time
 from collections.abc import Callable
+from inspect import isawaitable
 from pathlib import Path
 
 DEADLINE = 120.0
@@ -13,19 +15,35 @@ def wait_for(
     condition: Callable[[], object],
     *,
     meanwhile: Callable[[], object] = lambda: None,
-    told: Callable[[], object] = lambda: "no more is known",
+    seen: Callable[[], object] = lambda: "",
     seconds: float = DEADLINE,
 ) -> None:
     """Return as soon as the condition holds, calling ``meanwhile`` between checks.
 
-    Fail after ``seconds``, with the text that ``told`` returns.
+    Fail after ``seconds``, with what ``seen`` returns then.
     """
     began = time.monotonic()
     while not condition():
         waited = time.monotonic() - began
-        assert waited < seconds, f"gave up waiting: {told()}"
+        assert waited < seconds, f"gave up waiting: {seen()}"
         meanwhile()
         time.sleep(min(0.02 + waited / 50, 0.25))  # checking takes CPU time that those waited for could use
+
+
+async def until(
+    condition: Callable[[], object], seen: Callable[[], object] = lambda: "", pause: float = 0.01
+) -> None:
+    """Like ``wait_for``, in an event loop, which goes on for ``pause`` seconds between checks.
+
+    The condition may be a coroutine function.
+    """
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        holds = condition()
+        if await holds if isawaitable(holds) else holds:
+            return
+        assert time.monotonic() < deadline, f"gave up waiting: {seen()}"
+        await asyncio.sleep(pause)
 
 
 def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words: str) -> None:
@@ -34,7 +52,10 @@ def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words
     def running() -> None:
         assert process.poll() is None, process.communicate()
 
-    wait_for(lambda: any(words in log.read_text() for log in folder.glob(logs)), meanwhile=running)
+    def text() -> str:
+        return "".join(log.read_text() for log in folder.glob(logs))
+
+    wait_for(lambda: words in text(), meanwhile=running, seen=text)
 
 
 def is_gone(pid: int) -> bool:
