@@ -80,9 +80,9 @@ golden: setup ## make the golden deals, the counts, the pages and the test vecto
 	@$(BIN)/python -m tests.golden regenerate
 	@$(BIN)/python -m tests.vectors regenerate
 
-sweep: setup ## run all tests with either build, compare five-card sets with slow rules, plant faults, pair by the page, verify seasons (long)
-	@$(PYTEST)
-	@$(BIN)/python -m tests.compiled --numprocesses auto
+sweep: setup ## run all tests with either build and many examples, compare five-card sets with slow rules, plant faults, pair by the page, verify seasons (long)
+	@$(PYTEST) --hypothesis-profile sweep
+	@$(BIN)/python -m tests.compiled --numprocesses auto --hypothesis-profile sweep
 	@$(BIN)/python -m tests.referee.sweep
 	@$(BIN)/python -m tests.vectors check
 	@$(BIN)/python -m tests.vectors.mutants

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.host.logs import OURS
+from tests.examples import SWEEP
 from tests.installing import installed, light, published  # noqa: F401 fixtures of several files
 
 gc.disable()  # nearly all that is loaded stays, and collecting takes a quarter of the start
@@ -86,12 +87,14 @@ os.environ["ARENA_BOT_LOG"] = "off"
 
 # How long an example takes depends on how busy the machine is, so there is no deadline. In CI the same
 # examples are drawn each time, so that a change fails only for what it changes.
-settings.register_profile(
-    "tests",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize="CI" in os.environ,
-)
+for profile, count in {"tests": 20, SWEEP: 100}.items():
+    settings.register_profile(
+        profile,
+        max_examples=count,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize="CI" in os.environ,
+    )
 settings.load_profile("tests")
 
 

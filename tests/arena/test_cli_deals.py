@@ -12,7 +12,7 @@ from rich.console import Console
 from referee.cli.deals import Action, laps, parse_action, show_deal, tricks
 from referee.records.record import deal_record, full_record
 from tests.arena.random_play import random_deals
-from tests.referee.deals import NAMES, rules_named
+from tests.referee.deals import VARIED, rules_named
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -30,7 +30,7 @@ def test_parse_action_reads_every_form(text: str, action: Action) -> None:
     assert parse_action(text) == action
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", VARIED)
 def test_tricks_of_a_record_are_those_that_were_played(name: str) -> None:
     rules = rules_named(name)
     ruleset = rules.ruleset

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.core.formats import FORMATS, Setup
@@ -17,6 +17,7 @@ from arena.core.pairing import History, Pairing
 from arena.core.pairing.search import COOL, Costs, most_tables, parted
 from arena.errors import SpecError
 from tests.arena.pairing_bounds import FIELDS, random_field, repeats, same_owner
+from tests.examples import examples
 
 SEED = bytes(32)
 
@@ -131,7 +132,7 @@ def test_swiss_that_parts_owners_anyway_is_the_same_with_and_without_the_rule(se
     assert pairings[0] == pairings[1]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.data())
 def test_swiss_with_any_history_and_some_owners_keeps_them_apart(data: st.DataObject) -> None:
     size = data.draw(st.integers(2, 6))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.core.formats.round_robin import round_robin, round_robin_on, round_robin_rounds
@@ -25,6 +25,7 @@ from tests.arena.pairing_bounds import (
     spread,
     uneven_by_lot,
 )
+from tests.examples import examples
 
 SEED = bytes(range(32))
 
@@ -95,7 +96,7 @@ def test_round_robin_of_two_at_a_table_meets_exactly_once(count: int) -> None:
     assert set(meetings(pairings, range(count)).values()) == {1}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_round_robin_of_given_rounds_is_whole_with_even_byes(data: st.DataObject) -> None:
     size = data.draw(st.integers(2, 8))

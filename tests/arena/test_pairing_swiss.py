@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.core.formats.continuous import Closeness, Waiting
@@ -25,6 +25,7 @@ from tests.arena.pairing_bounds import (
     repeats,
     same_owner,
 )
+from tests.examples import examples
 
 SEED = bytes(32)
 Cost = tuple[int, int, int]
@@ -127,7 +128,7 @@ def test_swiss_is_the_same_for_the_same_seed_only() -> None:
     assert first != other
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.data())
 def test_swiss_of_any_field_and_history_is_whole(data: st.DataObject) -> None:
     size = data.draw(st.integers(2, 8))

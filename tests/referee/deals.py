@@ -62,7 +62,13 @@ UNUSUAL: dict[str, dict[str, Any]] = {
 """Rulesets with values that no preset has, by what is unusual about them."""
 
 NAMES = [*preset_names(), *UNUSUAL]
-"""What ``rules_named`` knows."""
+"""What ``rules_named`` accepts."""
+
+TELLING = ("chinese", "hong-kong-relatives-3", "lectio", "tien-len-frame", "zheng-shangyou")
+"""Five presets that between them have most of the values that any preset has beyond those of ``UNUSUAL``."""
+
+VARIED = [*TELLING, *UNUSUAL]
+"""What tests play that need not play every preset; golden deals, encodings, replays and vectors do."""
 
 
 def rules_named(name: str) -> Rules:

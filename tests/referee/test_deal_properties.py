@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.deals.deal import Deal, Stage
@@ -16,7 +16,8 @@ from referee.records.random_play import play_randomly
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
 from referee.ruleset.limits import MOST_POINTS, most_points
-from tests.referee.deals import NAMES, rules_named
+from tests.examples import examples
+from tests.referee.deals import VARIED, rules_named
 from tests.referee.slow_deal import SlowDeal
 from tests.referee.slow_rules import Card, Cards, SlowRules, read
 from tests.referee.strategies import drawing_rulesets, rulesets
@@ -61,7 +62,7 @@ def slow_of(deal: Deal) -> SlowDeal:
     )
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(rulesets(most_players=5, most_cards=7), st.integers(0, 2**32))
 def test_deal_of_any_ruleset_goes_as_the_slow_deal(ruleset: Ruleset, seed: int) -> None:
     session, rng = random_session(ruleset, seed)
@@ -75,7 +76,7 @@ def test_deal_of_any_ruleset_goes_as_the_slow_deal(ruleset: Ruleset, seed: int) 
         session.close_deal()
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(drawing_rulesets(), st.integers(0, 2**32))
 def test_deal_with_a_stock_that_runs_out_goes_as_the_slow_deal(ruleset: Ruleset, seed: int) -> None:
     rng = Random(seed)
@@ -83,7 +84,7 @@ def test_deal_with_a_stock_that_runs_out_goes_as_the_slow_deal(ruleset: Ruleset,
     compare_to_the_end(deal, slow_of(deal), rng)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(drawing_rulesets() | rulesets(most_players=5, most_cards=7), st.integers(0, 2**32))
 def test_forced_turns_of_any_ruleset_are_those_of_the_slow_deal(ruleset: Ruleset, seed: int) -> None:
     rng = Random(seed)
@@ -91,7 +92,7 @@ def test_forced_turns_of_any_ruleset_are_those_of_the_slow_deal(ruleset: Ruleset
     compare_to_the_end(deal, slow_of(deal), rng, forced=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", VARIED)
 def test_deals_of_a_preset_go_as_the_slow_deal(name: str) -> None:
     rules = rules_named(name)
     for seed in range(8):
@@ -163,7 +164,6 @@ def refuse_all_else(deal: Deal, seat: int, answers: list[int], rng: Random) -> N
     assert before == (list(deal.hands), list(deal.actions), deal.owing(), deal.stage)
 
 
-@settings(deadline=None)
 @given(rulesets(), st.integers(0, 2**32))
 def test_random_session_of_any_ruleset_ends_and_conserves_the_cards(ruleset: Ruleset, seed: int) -> None:
     session, rng = random_session(ruleset, seed)
@@ -185,7 +185,6 @@ def test_random_session_of_any_ruleset_ends_and_conserves_the_cards(ruleset: Rul
         session.close_deal()
 
 
-@settings(deadline=None)
 @given(rulesets(), st.integers(0, 2**32), st.booleans())
 def test_points_of_any_ruleset_stay_within_what_it_is_said_to_come_to_at_most(
     ruleset: Ruleset, seed: int, forfeit: bool
@@ -200,7 +199,6 @@ def test_points_of_any_ruleset_stay_within_what_it_is_said_to_come_to_at_most(
         session.close_deal()
 
 
-@settings(deadline=None)
 @given(rulesets(), st.integers(0, 2**32))
 def test_zero_sum_settlings_sum_to_zero(ruleset: Ruleset, seed: int) -> None:
     session, rng = random_session(ruleset, seed)

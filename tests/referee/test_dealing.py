@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.deals.dealing import (
@@ -21,6 +21,7 @@ from referee.deals.shuffle import shuffle
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
 from referee.ruleset.fields import INSTANT_WINS
+from tests.examples import examples
 from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
 from tests.referee.slow_rules import SlowRules, read
 from tests.referee.strategies import CHOICES, hands, rulesets
@@ -266,7 +267,7 @@ def test_hand_is_the_strongest_that_it_holds() -> None:
     assert instant_winner(rules, dealt[::-1], 0, CLOCKWISE) == (1, "five_pairs_and_triple")
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(rulesets(most_players=4), st.data())
 def test_instant_winner_of_any_hands_is_who_the_slow_rules_say(ruleset: Ruleset, data: st.DataObject) -> None:
     ruleset = replace(

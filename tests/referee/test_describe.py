@@ -4,7 +4,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from referee.cards import STANDARD_RANKS
 from referee.describe import describe
@@ -14,6 +14,7 @@ from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 from referee.ruleset.fields import FIVE_CARD_KINDS
 from referee.ruleset.straights import ORDER_NAMES, straight_order
+from tests.examples import examples
 from tests.referee.strategies import ruleset_fields, rulesets
 
 
@@ -207,7 +208,7 @@ def test_describe_shows_the_ladder_with_equals() -> None:
     assert sequences in told("indonesia")
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(60, suppress_health_check=[HealthCheck.filter_too_much])
 @given(ruleset_fields(), ruleset_fields())
 def test_describe_tells_rulesets_apart_that_differ_in_one_field(
     fields: dict[str, Any], others: dict[str, Any]

@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Any, get_args
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -17,6 +16,7 @@ from referee.matches.match import Limits, MatchSpec
 from referee.matches.running import Match
 from referee.matches.table import Table
 from referee.v1 import spectators_pb2
+from tests.examples import examples
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
@@ -304,5 +304,5 @@ class AnyLobby(RuleBasedStateMachine):
         self.bots = {number: bot for number, bot in self.bots.items() if bot.here}
 
 
-AnyLobby.TestCase.settings = settings(deadline=None, max_examples=60, stateful_step_count=40)
+AnyLobby.TestCase.settings = examples(60, stateful_step_count=40)
 TestAnyLobby = AnyLobby.TestCase

@@ -9,7 +9,7 @@ from typing import Any
 
 import grpc
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from referee.matches.journal import EntryKind
@@ -18,6 +18,7 @@ from referee.protocol.requests import match_request
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2
 from referee.worker.v1alpha1 import worker_pb2
+from tests.examples import examples
 from tests.referee.hostile import status_of
 from tests.referee.support import (
     LEGAL_PLAYS,
@@ -154,7 +155,7 @@ def server() -> Iterator[Server]:
 PATIENCE = 2.0
 """Seconds after which a call that has not ended is broken off."""
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-many = settings(deadline=None, max_examples=150, suppress_health_check=CHECKS)
+many = examples(150, suppress_health_check=CHECKS)
 
 
 @many
@@ -195,7 +196,7 @@ def test_call_when_its_message_is_anything_then_it_ends_with_a_reason(
     assert not [record for record in caplog.records if record.exc_info]
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32))
 def test_match_when_one_bot_answers_at_random_then_it_is_played_and_its_records_stand(
     server: Server, caplog: pytest.LogCaptureFixture, seed: int

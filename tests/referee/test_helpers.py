@@ -4,13 +4,14 @@ from functools import cache
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.helpers.decompose import Decomposer, by_kind, by_rank, by_suit, decompose, sort_hand
 from referee.helpers.unseen import Unseen, stronger_singles
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
+from tests.examples import examples
 
 RULES = compile_ruleset(load_ruleset("chinese"))
 TWO_PACKS = compile_ruleset(load_ruleset("only-a-game-8"))
@@ -70,7 +71,7 @@ def test_decompose_when_there_is_one_best_way_then_it_is_found(hand: str, plays:
         assert texts(RULES, list(found.plays)) == plays
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(preset_names()), st.integers(0, 1 << 30))
 def test_decompose_when_exact_then_no_way_has_fewer_plays(name: str, seed: int) -> None:
     rules = compile_ruleset(load_ruleset(name))
@@ -145,7 +146,7 @@ def test_unseen_when_bombs_are_there_then_a_two_is_no_boss() -> None:
     assert Unseen(rules, bomb, [4, 1]).is_boss(two)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(preset_names()), st.integers(0, 1 << 30))
 def test_unseen_when_it_says_boss_then_no_hand_of_these_cards_beats_it(name: str, seed: int) -> None:
     rules = compile_ruleset(load_ruleset(name))

@@ -5,12 +5,14 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset import load_ruleset
 from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
+from tests.examples import examples
+from tests.referee.deals import TELLING
 from tests.referee.slow_rules import Cards, SlowRules, read
 from tests.referee.strategies import combination_rulesets, hands
 
@@ -19,7 +21,7 @@ def slow_cards(rules: Rules, mask: int) -> Cards:
     return tuple(sorted(read(rules.text(mask))))
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(st.data())
 def test_list_plays_for_any_ruleset_lists_what_the_slow_rules_list(data: st.DataObject) -> None:
     rules = compile_ruleset(data.draw(combination_rulesets()))
@@ -33,7 +35,7 @@ def test_list_plays_for_any_ruleset_lists_what_the_slow_rules_list(data: st.Data
         assert rules.kind(code) == slow.kind(slow_cards(rules, code & rules.full))
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(st.data())
 def test_beats_for_any_ruleset_is_as_the_slow_rules_say(data: st.DataObject) -> None:
     rules = compile_ruleset(data.draw(combination_rulesets()))
@@ -47,7 +49,6 @@ def test_beats_for_any_ruleset_is_as_the_slow_rules_say(data: st.DataObject) -> 
         assert not (rules.beats(a, b) and rules.beats(b, a)), (cards_a, cards_b)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_following_and_beaten_for_any_ruleset_are_every_play_that_beats_and_is_beaten(
     data: st.DataObject,
@@ -59,7 +60,6 @@ def test_following_and_beaten_for_any_ruleset_are_every_play_that_beats_and_is_b
     assert rules.beaten(plays, one) == [code for code in plays if rules.beats(one, code)]
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_end_of_kind_for_any_ruleset_is_above_the_plays_of_a_kind_and_size_bombs_apart(
     data: st.DataObject,
@@ -74,7 +74,6 @@ def test_end_of_kind_for_any_ruleset_is_above_the_plays_of_a_kind_and_size_bombs
         assert end == other_end if one == other and not one[-1] else one == other or end != other_end
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_code_of_any_cards_is_a_play_exactly_when_the_slow_rules_say_so(data: st.DataObject) -> None:
     rules = compile_ruleset(data.draw(combination_rulesets()))
@@ -151,7 +150,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 """Rulesets with features that no preset has."""
 
-SOURCES = [*preset_names(), *OTHERS]
+SOURCES = [*TELLING, *OTHERS]
 
 
 def rules_of(source: str) -> Rules:
@@ -228,7 +227,6 @@ def test_flushes_of_two_packs_by_all_ranks_are_ordered_as_the_slow_rules_order()
         assert slow.beats(slow_cards(rules, b & rules.full), slow_cards(rules, a & rules.full))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_add_and_remove_for_any_hand_undo_each_other(data: st.DataObject) -> None:
     rules = compile_ruleset(data.draw(combination_rulesets()))
@@ -239,7 +237,6 @@ def test_add_and_remove_for_any_hand_undo_each_other(data: st.DataObject) -> Non
     assert rules.add(rest, part) == hand
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_text_of_any_hand_is_read_back(data: st.DataObject) -> None:
     rules = compile_ruleset(data.draw(combination_rulesets()))

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import referee.position
@@ -28,7 +28,8 @@ from referee.position import Position
 from referee.records.random_play import play_randomly, random_records
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset
-from tests.referee.deals import NAMES, deal_of, play, rules_named, rules_with
+from tests.examples import examples
+from tests.referee.deals import VARIED, deal_of, play, rules_named, rules_with
 from tests.referee.strategies import drawing_rulesets, rulesets
 
 HANDS = ["3D 5C 9S", "4D 4C TD", "6H 7H 2S"]
@@ -158,7 +159,7 @@ def test_position_in_an_exchange_is_refused() -> None:
         Position(deal)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", VARIED)
 def test_positions_of_a_record_are_written_and_read_and_go_on_to_its_points(name: str) -> None:
     rules = rules_named(name)
     for record in random_records(rules, bytes(32), 2, session_deals=1):
@@ -307,7 +308,7 @@ def test_text_of_renewed_stocks_tells_with_which_a_card_came_in() -> None:
     assert again == seen
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", VARIED)
 def test_positions_and_views_of_a_preset_agree_with_its_deals(name: str) -> None:
     rules, rng = rules_named(name), Random(name)
     for _ in range(3):
@@ -317,7 +318,7 @@ def test_positions_and_views_of_a_preset_agree_with_its_deals(name: str) -> None
             session.close_deal()
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(drawing_rulesets() | rulesets(most_players=5, most_cards=7), st.integers(0, 2**32))
 def test_positions_and_views_of_any_ruleset_agree_with_its_deals(ruleset: Ruleset, seed: int) -> None:
     rng = Random(seed)

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.deals.session import Session
@@ -54,7 +54,6 @@ def test_replay_of_random_play_under_every_preset_is_right(name: str) -> None:
         assert replay(replayer, record) == OK
 
 
-@settings(deadline=None)
 @given(rulesets(), st.binary(min_size=32, max_size=32))
 def test_replay_of_random_play_under_any_ruleset_is_right(ruleset: Ruleset, seed: bytes) -> None:
     replayer = Replayer()
@@ -65,7 +64,6 @@ def test_replay_of_random_play_under_any_ruleset_is_right(ruleset: Ruleset, seed
         assert replay(Replayer(), record) == OK
 
 
-@settings(deadline=None)
 @given(rulesets(), st.binary(min_size=32, max_size=32), st.data())
 def test_replay_of_a_tampered_record_is_wrong(ruleset: Ruleset, seed: bytes, data: st.DataObject) -> None:
     *before, record = records_of(compile_ruleset(ruleset), 3, 3, seed)
@@ -143,7 +141,6 @@ TAMPERING = [
 # Forfeits
 
 
-@settings(deadline=None)
 @given(rulesets(), st.integers(0, 2**32), st.integers(0, 60))
 def test_replay_of_a_forfeit_after_any_action_is_right(ruleset: Ruleset, seed: int, after: int) -> None:
     rng = Random(seed)

@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.records.replay import Replayer
 from referee.records.tools import replay
+from tests.examples import examples
 from tests.referee.deals import rules_with
 from tests.referee.test_replay import OK, Record, records_of
 
@@ -258,19 +259,17 @@ json_values = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(json_values)
 def test_any_json_value_gets_an_answer(value: Any) -> None:
     assert replay(Replayer(), value)["ok"] is False
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(st.sampled_from(sorted(record())), json_values)
 def test_any_json_value_in_any_field_gets_an_answer(name: str, value: Any) -> None:
     assert isinstance(replay(Replayer(), record() | {name: value})["ok"], bool)
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 40),
     st.text(max_size=12) | st.from_regex(r"[0-3][:!]([3-9TJQKA2][DCHS] ?){1,5}", fullmatch=True),

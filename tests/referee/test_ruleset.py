@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
@@ -21,6 +21,7 @@ from referee.ruleset import Bonuses, Bracket, Ruleset, SessionEnd, load_ruleset,
 from referee.ruleset.model import FIELD_NAMES
 from referee.ruleset.reading import read_ruleset
 from referee.ruleset.straights import ORDER_NAMES, straight_order
+from tests.examples import examples
 from tests.referee.strategies import ruleset_fields, rulesets
 
 HONOURS = [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 10}]
@@ -273,7 +274,7 @@ def test_rulesets_that_differ_in_what_has_an_effect_on_runs_are_not_the_same(fie
     assert load_ruleset(runs | fields) != load_ruleset(runs)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(ruleset_fields(most_players=5, most_cards=7), st.integers(0, 2**32))
 def test_ruleset_as_loaded_plays_as_it_was_written(fields: dict[str, Any], seed: int) -> None:
     written = read_ruleset({**load_ruleset("chinese").to_object(), **fields})

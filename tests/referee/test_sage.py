@@ -6,7 +6,7 @@ from itertools import count, cycle
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.sage import play_session
@@ -26,7 +26,8 @@ from referee.sage.policy import Policy
 from referee.sage.sage import USUAL, Sage, Style, run_out
 from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
 from referee.worlds import World
-from tests.referee.deals import NAMES, deal_of, rules_named, rules_with
+from tests.examples import examples
+from tests.referee.deals import NAMES, VARIED, deal_of, rules_named, rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
 QUICK = [name for name in NAMES if is_quick(rules_named(name))]
@@ -49,7 +50,7 @@ HOUSE: list[dict[str, object]] = [
 """Rulesets with packs that no preset has."""
 
 
-@pytest.mark.parametrize("name", [*NAMES, *HOUSE], ids=str)
+@pytest.mark.parametrize("name", [*VARIED, *HOUSE], ids=str)
 def test_sage_when_it_plays_any_ruleset_then_all_its_plays_are_legal(name: str | dict[str, object]) -> None:
     rules = rules_named(name) if isinstance(name, str) else compile_ruleset(load_ruleset(name))
     player, searches = sage(rules), 0
@@ -126,7 +127,7 @@ def test_run_out_when_all_but_one_unit_are_boss_then_a_boss_is_played(
     assert RULES.text(found & RULES.full) == play
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
 def test_quick_playout_when_rules_allow_it_then_it_ends_as_the_careful_one(name: str, seed: int) -> None:
     rules, random = rules_named(name), Random(seed)
@@ -171,7 +172,7 @@ def near_its_end(name: str, seed: int) -> Deal:
     return deal
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
 def test_ending_when_played_out_then_every_seat_does_what_is_best_for_it(name: str, seed: int) -> None:
     deal = near_its_end(name, seed)
@@ -185,7 +186,7 @@ def test_ending_when_played_out_then_every_seat_does_what_is_best_for_it(name: s
     assert Endings(rules).points(Start.after(deal, code), hands, 1 << 20) == best_of_all(after)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
 def test_sage_when_it_knows_what_all_hold_at_the_end_then_nothing_is_better(name: str, seed: int) -> None:
     deal = near_its_end(name, seed)

@@ -4,7 +4,7 @@ from itertools import count
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.deals.deal import Deal
@@ -16,6 +16,7 @@ from referee.sage.plans import planner_of
 from referee.sage.playouts import is_quick
 from referee.sage.policy import Scored, Thrifty
 from referee.sage.search import FIRST, Tree
+from tests.examples import examples
 
 RULES = compile_ruleset(load_ruleset("chinese"))
 ALL = {name: compile_ruleset(load_ruleset(name)) for name in preset_names()}
@@ -79,7 +80,7 @@ def test_decisions_say_what_a_seat_did_and_what_it_knew() -> None:
     assert theirs[0] == [Decision(0, code("8D"), 0, True)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.sampled_from(ONE_PACK), st.integers(0, 1 << 30), st.integers(0, 40))
 def test_worlds_agree_with_what_was_seen(name: str, seed: int, actions: int) -> None:
     rules, random = ALL[name], Random(seed)

@@ -4,13 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.deals.dealing import CLOCKWISE
 from referee.deals.scoring import Finish, difference, final_factor, penalty, score
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
+from tests.examples import examples
 from tests.referee.deals import deal_of, play, rules_with
 from tests.referee.slow_rules import read
 from tests.referee.slow_scoring import SETTLES, SlowScoring
@@ -378,7 +379,7 @@ def test_honours_left_count_for_a_forfeit_and_the_last_play_of_an_empty_hand_doe
     assert play(deal, "0:2S", "1:-", "2:-", "1:3D", "2:3S").points == (0, -10, 0)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(rulesets(most_players=4).filter(lambda ruleset: ruleset.settle in SETTLES), st.data())
 def test_points_of_any_deal_that_was_won_are_those_of_the_slow_scoring(
     ruleset: Ruleset, data: st.DataObject

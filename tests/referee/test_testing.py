@@ -7,8 +7,9 @@ import pytest
 
 from referee.bot import Answer, Play, Turn
 from referee.errors import BotFailed, PositionError, RecordError
-from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset import load_ruleset
 from referee.testing import play_deal, turn_at, turn_from
+from tests.referee.deals import TELLING
 from tests.referee.support import lowest
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records"
@@ -36,7 +37,7 @@ def test_turn_from_the_text_of_its_position_is_the_same_turn() -> None:
     assert (again.hand, again.counts, [*again.legal]) == (turn.hand, turn.counts, [*turn.legal])
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", TELLING)
 def test_turn_from_text_under_every_ruleset_has_a_legal_lead(name: str) -> None:
     ruleset = load_ruleset(name)
     turn = turn_from(

@@ -1,4 +1,4 @@
-"""Deal records for replays: random play under every preset, and under some other rulesets."""
+"""Deal records for replays: random play under some presets and other rulesets."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,8 +9,8 @@ from arena.queries.replays.faces import spoken
 from arena.queries.replays.steps import Words
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
-from referee.ruleset import load_ruleset, preset_names
-from tests.referee.deals import UNUSUAL
+from referee.ruleset import load_ruleset
+from tests.referee.deals import TELLING, UNUSUAL
 
 Record = dict[str, Any]
 
@@ -24,7 +24,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """Rulesets that are not presets, by name."""
 
-NAMES = (*preset_names(), *VARIANTS)
+NAMES = (*TELLING, *VARIANTS)
 
 
 @cache

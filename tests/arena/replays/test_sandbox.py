@@ -5,7 +5,8 @@ import pytest
 from arena.errors import SpecError
 from arena.queries.replays.sandbox import Group, read_cards, try_cards
 from referee.records.tools import compare
-from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset import load_ruleset
+from tests.referee.deals import TELLING
 
 PLAYS = (
     "3D",
@@ -56,7 +57,7 @@ def test_cards_when_they_are_none_then_the_field_and_the_reason_are_named(text: 
     assert (failed.value.field, failed.value.reason) == ("against", reason)
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", TELLING)
 def test_plays_when_they_are_put_then_their_examples_beat_and_are_beaten_as_the_rules_tools_say(
     name: str,
 ) -> None:

@@ -21,7 +21,7 @@ from referee.ruleset import Ruleset, load_ruleset, preset_names
 from referee.ruleset.bounds import MOST_LISTED_BYTES, most_listed_bytes, most_plays
 from referee.ruleset.limits import most_cards
 from referee.v1 import bots_pb2
-from tests.referee.deals import rules_with
+from tests.referee.deals import TELLING, rules_with
 
 FEW = [rank + suit for rank in "89TJQKA2" for suit in "DCHS"]
 PACKS = [
@@ -110,9 +110,7 @@ def test_passed_when_a_pass_locks_then_it_is_who_is_locked_out() -> None:
     assert locked > 100
 
 
-@pytest.mark.parametrize(
-    "ruleset", [*preset_names(), *PACKS], ids=lambda ruleset: getattr(ruleset, "name", ruleset)
-)
+@pytest.mark.parametrize("ruleset", [*TELLING, *PACKS], ids=lambda ruleset: getattr(ruleset, "name", ruleset))
 def test_boss_when_the_unseen_plays_are_listed_then_none_beats_it(ruleset: str | Ruleset) -> None:
     encoder = Encoder(ruleset)
     rules = encoder.rules
@@ -187,9 +185,7 @@ def test_needed_when_a_triple_a_pair_and_a_straight_are_held_then_two_plays_suff
     assert Needed(rules).count(ranks).tolist() == [2]
 
 
-@pytest.mark.parametrize(
-    "ruleset", [*preset_names(), *PACKS], ids=lambda ruleset: getattr(ruleset, "name", ruleset)
-)
+@pytest.mark.parametrize("ruleset", [*preset_names(), *PACKS], ids=lambda ruleset: getattr(ruleset, "name", ruleset))
 def test_slots_when_hands_are_dealt_or_of_one_suit_then_they_suffice(ruleset: str | Ruleset) -> None:
     rules, rng = compile_ruleset(load_ruleset(ruleset) if isinstance(ruleset, str) else ruleset), Random(5)
     cards, bound = most_cards(rules.ruleset), most_plays(rules.ruleset)

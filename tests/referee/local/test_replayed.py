@@ -15,7 +15,7 @@ from referee.local.session import Seated
 from referee.local.table import LocalTable
 from referee.matches.match import SessionSpec
 from referee.records.reading import LONGEST_LINE, DealLine, deal_records, text_lines
-from referee.ruleset import preset_names
+from tests.referee.deals import TELLING
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of
 from tests.referee.local.test_session import play, records_of
 
@@ -34,7 +34,7 @@ class Spread:
     beat_own = bomb = choose
 
 
-@pytest.mark.parametrize("ruleset", preset_names())
+@pytest.mark.parametrize("ruleset", TELLING)
 def test_deal_when_it_is_seen_again_then_every_decision_is_asked_as_it_was_and_answered_alike(
     ruleset: str,
 ) -> None:

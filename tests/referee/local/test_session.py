@@ -17,7 +17,8 @@ from referee.position import Position
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.rules.plays import compile_ruleset
-from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset import load_ruleset
+from tests.referee.deals import TELLING
 from tests.referee.local.bots import LOWEST, bot_file, setting_of
 
 Named = str | dict[str, str]
@@ -64,7 +65,7 @@ class Watchful:
         return legal[(len(turn.actions) + turn.deal) % len(legal)] if legal else None
 
 
-@pytest.mark.parametrize("ruleset", preset_names())
+@pytest.mark.parametrize("ruleset", TELLING)
 def test_session_when_it_is_played_here_then_its_records_are_right_and_bots_see_what_they_may(
     ruleset: str,
 ) -> None:
