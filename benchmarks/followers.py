@@ -30,8 +30,8 @@ from benchmarks.referee import PLAYERS, median_and_range, process, read_line
 from benchmarks.web import cpu
 from referee.net.client import run_match
 from tests.arena.fakes import Clock
-from tests.waiting import wait_for
 from tests.arena.world import World
+from tests.waiting import wait_for
 
 FOLLOWERS = 300
 SESSIONS, DEALS = 8, 1_000

@@ -185,7 +185,9 @@ def test_needed_when_a_triple_a_pair_and_a_straight_are_held_then_two_plays_suff
     assert Needed(rules).count(ranks).tolist() == [2]
 
 
-@pytest.mark.parametrize("ruleset", [*preset_names(), *PACKS], ids=lambda ruleset: getattr(ruleset, "name", ruleset))
+@pytest.mark.parametrize(
+    "ruleset", [*preset_names(), *PACKS], ids=lambda ruleset: getattr(ruleset, "name", ruleset)
+)
 def test_slots_when_hands_are_dealt_or_of_one_suit_then_they_suffice(ruleset: str | Ruleset) -> None:
     rules, rng = compile_ruleset(load_ruleset(ruleset) if isinstance(ruleset, str) else ruleset), Random(5)
     cards, bound = most_cards(rules.ruleset), most_plays(rules.ruleset)
