@@ -4,7 +4,6 @@
 """
 
 import json
-import ssl
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from arena.errors import (
 )
 from arena.jsonvalues import NotDecoded, from_text
 from referee.errors import Problem
+from referee.net import failures
 from referee.net.addresses import proxy_to
 from referee.reading.names import is_number
 
@@ -187,21 +187,10 @@ def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreacha
     where = _host(request)
     if isinstance(error, httpx2.TimeoutException):
         return Unreachable(f"{where} does not answer in time")
-    for cause in _causes(error):
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return Unreachable(f"the certificate of {where} is invalid: {cause.verify_message}")
-        if isinstance(cause, OSError) and cause.strerror and isinstance(error, NOT_SENT):
-            return Unreachable(f"{where} cannot be reached: {cause.strerror}")
     if isinstance(error, NOT_SENT):
-        return Unreachable(f"{where} cannot be reached: {str(error) or 'no connection'}")
+        why = failures.reason(error) or str(error) or "no connection"
+        return Unreachable(f"{where} cannot be reached: {why}")
     return Unreachable(f"the connection to {where} was lost: {str(error) or type(error).__name__}")
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and the errors that caused it."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def require_success(response: httpx2.Response) -> None:

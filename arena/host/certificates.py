@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import SettingsError
+from referee.net.failures import EXPIRED, NOT_YET_VALID, OTHER_HOST
 from referee.net.tls import BEGINS_WITH_BOM, BOMS
-
-EXPIRED, NOT_YET_VALID, OTHER_HOST = 10, 9, (62, 64)
-"""OpenSSL's codes for problems with a certificate (X509_V_ERR_…); most others are about its authority."""
 
 STEPS = 4
 """How often each end of a handshake in memory has its turn, which is more than it needs."""

@@ -17,7 +17,7 @@ STATUS_SECONDS = 2.0
 REST_SECONDS = (1.0, 2.0, 5.0, 15.0, 60.0)
 """How long a referee is left alone, by how often in a row it has failed; the last value is the longest."""
 
-RESTING = "left alone for a while, as it has failed"
+RESTING = "is left alone for a while, as it has failed"
 
 
 class Rests:
@@ -147,7 +147,7 @@ class Referees:
                     self._silent.succeeded(answer.address)
 
         everywhere = self._settings.referees
-        answers = {address: Answer(address, None, f"referee {address}: {RESTING}") for address in everywhere}
+        answers = {address: Answer(address, None, RESTING) for address in everywhere}
         due = self._silent.take_due(everywhere)
         ask(due)
         if all(answer.usable is None for answer in answers.values()):
@@ -166,9 +166,7 @@ def best_referee(answers: Sequence[Answer], route: int, among: Collection[str] |
         if (status := answer.usable) is not None and (among is None or answer.address in among)
     ]
     if not usable:
-        raise NotBegun(
-            "; ".join(answer.problem or f"referee {answer.address}: {answer.trouble}" for answer in answers)
-        )
+        raise NotBegun("; ".join(f"referee {answer.address} {answer.trouble}" for answer in answers))
     return min(usable)[-1]
 
 

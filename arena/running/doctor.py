@@ -43,7 +43,7 @@ from arena.store.schema import MIGRATE, Problem, find_problem, fingerprint
 from arena.store.storage import Storage
 from referee.errors import RefereeError, TokenRefused
 from referee.net.client import referee_status
-from referee.net.unreached import why_failed
+from referee.net.failures import why_failed
 from referee.processes import descriptors
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.reading.names import is_number
@@ -368,13 +368,13 @@ def _referee(settings: Settings, address: str) -> list[Finding]:
             address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2
         )
     except TokenRefused as error:
-        return [fail(name, str(error), OTHER_ARENA)]
+        return [fail(name, str(error).removeprefix(f"{name} "), OTHER_ARENA)]
     except RefereeError as error:
         why = asyncio.run(why_failed(address, settings.client_tls(), str(error)))
         advice = (
             f"is `arena up` or `arena referee` running there? if it is elsewhere, correct {PREFIX}REFEREES"
         )
-        return [fail(name, why or str(error), advice)]
+        return [fail(name, why or str(error).removeprefix(f"{name} "), advice)]
     busy = f"{status.streams} bots connected, {status.matches} matches, {status.sessions} sessions"
     if status.draining:
         return [warn(name, f"shutting down; {busy}", "it takes no new match")]

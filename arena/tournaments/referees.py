@@ -11,7 +11,7 @@ from arena.errors import StateError
 from arena.host.settings import Settings
 from arena.store.models import BotVersion
 from arena.store.storage import Storage
-from referee.errors import RefereeUnavailable
+from referee.errors import RefereeUnavailable, TokenRefused
 from referee.matches.match import Attempt
 from referee.net.client import KeptChannels, RefereeStatus, ask_status
 
@@ -24,18 +24,6 @@ NO_REFEREE = "no referee has been started with this data folder, and ARENA_WORKE
 
 OTHER_TOKEN = "does not take the workers' token; it may be another arena's (ARENA_REFEREES names this one's)"
 
-TROUBLES = {
-    "unavailable": "cannot be reached from here",
-    "deadline_exceeded": "does not answer",
-    "token_unknown": OTHER_TOKEN,
-    "token_scope": OTHER_TOKEN,
-}
-"""Why a referee gives no answer, by the code of the failure."""
-
-
-REFUSED = "connection refused"
-"""What gRPC says, among other things, if nobody listens."""
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -45,7 +33,7 @@ class Answer:
     status: RefereeStatus | None
     """None if it gave no answer."""
     problem: str = ""
-    """Why it gave none."""
+    """Why it gave none, to follow its name."""
 
     @property
     def usable(self) -> RefereeStatus | None:
@@ -58,10 +46,7 @@ class Answer:
         if self.status is not None:
             why = self.status.not_ready
             return "is shutting down" if self.status.draining else why and f"takes no match: {why}"
-        code, _, details = self.problem.removeprefix(f"referee {self.address}: ").partition(": ")
-        if code == "unavailable" and REFUSED in details.lower():
-            return f"{TROUBLES[code]}: {REFUSED}, nothing listens there"
-        return TROUBLES.get(code, f"says {code}: {details}")
+        return self.problem
 
 
 def silence(answers: Sequence[Answer]) -> str:
@@ -142,8 +127,10 @@ def ask_referees(
 def _answer(address: str, wait: Callable[[], RefereeStatus]) -> Answer:
     try:
         return Answer(address, wait())
+    except TokenRefused:
+        return Answer(address, None, OTHER_TOKEN)
     except RefereeUnavailable as error:
-        return Answer(address, None, str(error))
+        return Answer(address, None, str(error).removeprefix(f"referee {address} "))
 
 
 def answering(answers: Sequence[Answer], version_ids: Sequence[int]) -> Ask:

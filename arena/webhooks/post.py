@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
+from referee.net import failures
+
 NOT_PUBLIC = (
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
     *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24"),
@@ -95,7 +97,7 @@ def _resolve(host: str, port: int, *, private: bool) -> tuple[str, int]:
     try:
         answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise NotSent("the host has no address") from None
+        raise NotSent(failures.NO_HOST) from None
     addresses = [str(answer[4][0]).partition("%")[0] for answer in answers]
     for address in addresses:
         if private or is_public(ip_address(address)):
@@ -153,13 +155,6 @@ def _connection(
 
 
 def _reason(error: Exception) -> str:
-    """Return why there was no answer, in our own words: those of the other side may be anything."""
-    if isinstance(error, TimeoutError):
-        return "timed out"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return "its certificate is invalid"
-    if isinstance(error, ssl.SSLError):
-        return "the server does not speak TLS"
-    if isinstance(error, ConnectionRefusedError):
-        return "nothing listens there"
-    return "the connection broke" if isinstance(error, OSError) else "the answer is not HTTP"
+    """Return why there was no answer, in our own words."""
+    broke = "the connection broke" if isinstance(error, OSError) else "the answer is not HTTP"
+    return failures.reason(error) or broke

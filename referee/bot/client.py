@@ -16,8 +16,8 @@ from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
 from referee.errors import BotFailed, ConnectionRefused
 from referee.net.channel import async_channel
+from referee.net.failures import why_failed
 from referee.net.tls import ClientTls
-from referee.net.unreached import why_failed
 from referee.protocol import lazy
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION

@@ -23,8 +23,8 @@ from referee.matches.journal import BotDeal, DealQuery, LogEntry, LogQuery
 from referee.matches.match import Attempt, MatchSpec, Presence, Update
 from referee.net.addresses import split
 from referee.net.channel import sync_channel
+from referee.net.failures import call_failed, why_failed
 from referee.net.tls import ClientTls
-from referee.net.unreached import through, why_failed
 from referee.protocol.logs import deals_request, query_request, read_deal, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.requests import match_request, read_updates, write_attempts
@@ -271,9 +271,9 @@ def _reach(address: str, token: str, stub: worker_pb2_grpc.WorkerServiceStub) ->
     try:
         stub.GetStatus(worker_pb2.GetStatusRequest(), metadata=_bearer(token), timeout=CONNECT_SECONDS)
     except grpc.RpcError as error:
-        if not read_failure(error).reason:  # else it was reached, and will refuse or take the match itself
-            why = f"unavailable: it cannot be reached{through(address)}"
-            raise NotBegun(f"referee {address}: {why}") from None
+        failure = read_failure(error)
+        if not failure.reason:  # else it was reached, and will refuse or take the match itself
+            raise NotBegun(str(_unavailable(address, failure))) from None
 
 
 def hold_match(
@@ -313,7 +313,7 @@ def _log_error(
 ) -> LogClosed | LogQueryError | RefereeUnavailable:
     failure = read_failure(error)
     if not failure.reason and (why := asyncio.run(why_failed(address, tls, failure.text))):
-        return RefereeUnavailable(f"referee {address}: {why}")
+        return RefereeUnavailable(f"referee {address} cannot be reached: {why}")
     if failure.reason in _ABOUT_TOKENS:
         return LogClosed(failure.text)
     if failure.reason == Reason.FIELD_INVALID:
@@ -322,7 +322,8 @@ def _log_error(
 
 
 def _unavailable(address: str, failure: Failure) -> RefereeUnavailable:
-    why = (failure.reason or failure.status.name).lower()
+    if not failure.reason:
+        why = call_failed(address, failure.status.name, failure.text)
+        return RefereeUnavailable(f"referee {address} {why}")
     kind = TokenRefused if failure.reason in _ABOUT_TOKENS else RefereeUnavailable
-    way = "" if failure.reason else through(address)
-    return kind(f"referee {address}: {why}: {failure.text}{way}")
+    return kind(f"referee {address} says {failure.reason.lower()}: {failure.text}")

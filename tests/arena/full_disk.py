@@ -66,7 +66,7 @@ async def meet(small: Path, other: Path) -> AsyncIterator[object]:
 
         yield await chosen()
         await asyncio.to_thread(fill, small / "fill")
-        yield (await asyncio.to_thread(refusal, referees)).removeprefix(f"referee {first}: ")
+        yield (await asyncio.to_thread(refusal, referees)).removeprefix(f"referee {first} says ")
         yield await not_ready()
         yield await chosen()
         seconds += sum(REST_SECONDS)

@@ -277,7 +277,7 @@ def test_follow_when_no_referee_answers_then_that_is_told_once_for_all_matches(
         values = {"data": tmp_path, "worker_token": WORKER_TOKEN, "referees": [address]}
         told = watch(world, out, [nothing, nothing], asker(load_settings(values)))
     assert told[:1] == [
-        f"no referee takes matches: {address} cannot be reached from here: connection refused, "
+        f"no referee takes matches: {address} cannot be reached: "
         "nothing listens there; is `arena up` or `arena referee` running?"
     ]
     assert "table" not in text_of(out)
@@ -383,9 +383,9 @@ def test_follow_of_a_continuous_tournament_when_bots_are_missing_then_they_are_n
 
 def test_follow_of_a_continuous_tournament_when_no_referee_answers_then_that_is_told(world: World) -> None:
     world.tournament(4, format="continuous")
-    away = [Answer("a:1", None, "referee a:1: unavailable: x")]
+    away = [Answer("a:1", None, "cannot be reached: x")]
     told = watch(world, log(), [nothing, nothing], lambda _ids, _ruleset: away)
-    assert told[0].startswith("no referee takes matches: a:1 cannot be reached from here; ")
+    assert told[0].startswith("no referee takes matches: a:1 cannot be reached: x; ")
 
 
 def test_follow_where_the_workers_token_is_not_known_asks_nobody_and_draws_none(tmp_path: Path) -> None:

@@ -98,10 +98,7 @@ def test_preference_when_referees_differ_then_bots_count_before_load() -> None:
 
 def best_among(answers: dict[str, RefereeStatus | None], route: int = 0) -> str:
     """Return which referee is chosen if they report these statuses; None means no answer."""
-    told = [
-        Answer(address, said, "" if said else f"referee {address}: unavailable")
-        for address, said in answers.items()
-    ]
+    told = [Answer(address, said, "" if said else "does not answer") for address, said in answers.items()]
     return best_referee(told, route)
 
 
@@ -110,7 +107,7 @@ def test_choice_when_one_drains_or_is_away_then_it_is_left_out() -> None:
     for route in range(3):
         drains, full = status(HERE, draining=True), status(HERE, not_ready="full disk")
         assert best_among({"a:1": drains, "b:1": busy, "c:1": None, "d:1": full}, route) == "b:1"
-    why = "referee a:1: is shutting down; referee c:1: unavailable; referee d:1: takes no match: full disk"
+    why = "referee a:1 is shutting down; referee c:1 does not answer; referee d:1 takes no match: full disk"
     with pytest.raises(RefereeUnavailable, match=f"^{why}$"):
         best_among({"a:1": drains, "c:1": None, "d:1": full})
 
@@ -131,7 +128,8 @@ async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are(tmp
             assert [await choose(referees, route) for route in (1, 2)] == [first, second]
             async with WireBot(second, 1, max_sessions=1):
                 assert {await choose(referees, route) for route in range(3)} == {second}
-        with pytest.raises(RefereeUnavailable, match=f"referee {nobody}: unavailable: .*; referee {first}: "):
+        why = f"referee {nobody} .*; referee {first} cannot be reached: nothing listens there; "
+        with pytest.raises(RefereeUnavailable, match=why):
             await choose(referees, 0)
 
 

@@ -42,7 +42,7 @@ def connected(*version_ids: int, lacking: Mapping[int, tuple[str, ...]] = {}) ->
 
 def away(_asked: Sequence[int], _ruleset: Mapping[str, object] | None) -> list[Answer]:
     """Stand in for a referee at whose address nothing listens."""
-    return [Answer("a:1", None, "referee a:1: unavailable: … connect: Connection refused (111)")]
+    return [Answer("a:1", None, "cannot be reached: nothing listens there")]
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_test_match_when_a_named_house_bot_cannot_sit_there_then_it_is_said(
         (
             away,
             "cannot determine whether ann/bot@1 is connected: "
-            "referee a:1 cannot be reached from here: connection",
+            "referee a:1 cannot be reached: nothing listens there",
         ),
         (connected(1, 2, 3), "ann/bot@1 is not connected to a referee"),
         (connected(1, 2, 4), "needs 3 house bots, and 2 are connected"),

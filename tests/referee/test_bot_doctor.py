@@ -12,8 +12,8 @@ from referee.cli.app import run
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry, LogQuery
 from referee.net.client import read_log
+from referee.net.failures import PAGES
 from referee.net.tls import ClientTls
-from referee.net.unreached import PAGES
 from referee.protocol.reasons import Failure, Reason
 from tests.referee.support import lowest, referee, sdk_bots
 from tests.referee.test_server_tls import World, options, world

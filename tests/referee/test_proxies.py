@@ -9,8 +9,8 @@ from referee.bot.diagnosis import examine
 from referee.errors import RefereeUnavailable
 from referee.net.addresses import is_near, proxy_to
 from referee.net.client import referee_status
+from referee.net.failures import UNTRUSTED, why_unreached
 from referee.net.tls import ClientTls
-from referee.net.unreached import UNTRUSTED, why_unreached
 from referee.processes.environment import environment_for_bots
 from tests.referee.proxy import connect_proxy
 from tests.referee.support import OPTIONS, WORKER_TOKEN, lowest, referee
@@ -138,7 +138,7 @@ async def test_bot_when_a_proxy_is_in_the_way_then_what_is_wrong_is_said_with_it
     monkeypatch.setenv("https_proxy", f"http://ann:secret@{DEAD.removeprefix('http://')}")
     told = await why_unreached("arena.example:8710", None)
     way = " (through the proxy 127.0.0.1:1 of https_proxy)"
-    assert told == f"the proxy itself cannot be reached: connection refused{way}"
+    assert told == f"the proxy itself cannot be reached: nothing listens there{way}"
     with pytest.raises(RefereeUnavailable, match=r"\(through the proxy 127\.0\.0\.1:1 of https_proxy\)$"):
         await asyncio.to_thread(referee_status, "arena.example:8710", WORKER_TOKEN)
     async with connect_proxy("403 Forbidden") as (proxy, _):

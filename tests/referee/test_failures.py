@@ -1,9 +1,12 @@
 """Tests for why nobody can be reached: what is wrong with an address, its host, its port, or TLS."""
 
+import errno
+import socket
+
 import pytest
 
+from referee.net.failures import NO_TLS, TLS, UNTRUSTED, call_failed, reason, why_unreached
 from referee.net.tls import ClientTls
-from referee.net.unreached import NO_TLS, TLS, UNTRUSTED, why_unreached
 from tests.referee.support import referee
 from tests.referee.test_server_tls import World, options, world
 
@@ -43,3 +46,35 @@ async def test_why_unreached_when_the_certificate_is_not_trusted_then_that_is_sa
 )
 async def test_why_unreached_when_nobody_is_there_then_that_is_said(address: str, said: str) -> None:
     assert await why_unreached(address, None) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "nothing listens there"),
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "host name not found"),
+        (TimeoutError(), "no answer in time"),
+        (OSError(errno.EHOSTUNREACH, "No route to host"), "no route to host"),
+        (ValueError("private"), ""),
+    ],
+)
+def test_reason_when_an_error_or_its_cause_is_clear_then_it_is_said_in_our_words(
+    error: Exception, said: str
+) -> None:
+    outer = RuntimeError("a library's own")
+    outer.__cause__ = error
+    assert reason(error) == reason(outer) == said
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "said"),
+    [
+        ("UNAVAILABLE", "… connect: Connection refused (111)", "cannot be reached: nothing listens there"),
+        ("UNAVAILABLE", "Socket closed", "cannot be reached: Socket closed"),
+        ("DEADLINE_EXCEEDED", "Deadline Exceeded", "does not answer"),
+    ],
+)
+def test_call_failed_when_grpc_says_why_then_it_follows_the_referees_name(
+    status: str, text: str, said: str
+) -> None:
+    assert call_failed("127.0.0.1:1", status, text) == said

@@ -1,9 +1,13 @@
-"""Why nobody can be reached at an address, in plain words: gRPC only repeats what the lowest layer said."""
+"""Why a connection failed, in plain words: of a bot, a worker, the arena's client or a webhook.
+
+``reason`` explains an exception, ``call_failed`` what gRPC says of a call, which only repeats the lowest
+layer's words; ``why_failed`` and ``why_unreached`` try an address to find out more.
+"""
 
 import asyncio
-import os
 import socket
 import ssl
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -20,19 +24,87 @@ NO_TLS = "it does not use TLS, and this side does: leave ARENA_TLS_CA out for a 
 TLS = "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority, or to system"
 UNTRUSTED = "its certificate comes from no authority that ARENA_TLS_CA names"
 
+NO_HOST = "host name not found"
+NOTHING_LISTENS = "nothing listens there"
 PAGES = "something other than a referee answers there (is that the port of the pages?)"
 
-_NO_GRPC = "Failed parsing HTTP/2"
-"""What gRPC says if a web server answers."""
+_GRPC_WORDS = {
+    "failed parsing http/2": PAGES,
+    "connection refused": NOTHING_LISTENS,
+    "no route to host": "no route to host",
+    "certificate_verify_failed": UNTRUSTED,
+}
+"""What parts of gRPC's texts mean."""
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL")
 """What OpenSSL calls an answer that is not TLS."""
-_EXPIRED, _NOT_YET_VALID, _SELF_SIGNED, _OTHER_HOST = 10, 9, 18, (62, 64)
-"""OpenSSL's codes for problems with a certificate (X509_V_ERR_…)."""
+EXPIRED, NOT_YET_VALID, SELF_SIGNED, OTHER_HOST = 10, 9, 18, (62, 64)
+"""OpenSSL's codes for problems with a certificate (X509_V_ERR_…); most others are about its authority."""
+
+
+def reason(error: BaseException) -> str:
+    """Return why a connection failed, from its exception or the causes of that; empty if that is not clear.
+
+    The words are ours: those of the other side may be anything.
+    """
+    return next(filter(None, map(_reason, _causes(error))), "")
+
+
+def _reason(error: BaseException) -> str:
+    match error:
+        case ssl.SSLCertVerificationError():
+            return _certificate(error.verify_code, "its certificate comes from no trusted authority")
+        case ssl.SSLError():
+            return "it does not use TLS" if error.reason in _NOT_TLS else "the TLS handshake failed"
+        case socket.gaierror():
+            return NO_HOST
+        case ConnectionRefusedError():
+            return NOTHING_LISTENS
+        case TimeoutError():
+            return "no answer in time"
+        case OSError():
+            return (error.strerror or "").lower()
+    return ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and the errors that caused it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _certificate(code: int, untrusted: str) -> str:
+    if code == EXPIRED:
+        return "its certificate has expired"
+    if code == NOT_YET_VALID:
+        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+        return f"its certificate is not valid yet; is the clock right here, where it is {now} UTC?"
+    if code in OTHER_HOST:
+        return "its certificate is not for this address"
+    return f"{untrusted}; it is self-signed" if code == SELF_SIGNED else untrusted
+
+
+def call_failed(address: str, status: str, text: str) -> str:
+    """Return why a gRPC call that a referee did not refuse failed, to follow the referee's name.
+
+    ``status`` is the name of the call's status, ``text`` what gRPC says.
+    """
+    if status == "DEADLINE_EXCEEDED":
+        return f"does not answer{through(address)}"
+    why = _grpc_reason(text) or text
+    return f"cannot be reached{f': {why}' if why else ''}{through(address)}"
+
+
+def _grpc_reason(text: str) -> str:
+    lower = text.lower()
+    return next((why for part, why in _GRPC_WORDS.items() if part in lower), "")
 
 
 async def why_failed(address: str, tls: ClientTls | None, text: str) -> str:
     """Return why a call to an address failed, about which gRPC said ``text``; empty if that is not clear."""
-    return await why_unreached(address, tls) or (f"{PAGES}{through(address)}" if _NO_GRPC in text else "")
+    if why := await why_unreached(address, tls):
+        return why
+    return f"{PAGES}{through(address)}" if _grpc_reason(text) == PAGES else ""
 
 
 def through(address: str) -> str:
@@ -85,29 +157,14 @@ async def _ended(way: _Way, context: ssl.SSLContext | None) -> str:
     except _ProxyError as error:
         return str(error)
     except ssl.SSLCertVerificationError as error:
-        return _certificate(error.verify_code)
+        return _certificate(error.verify_code, UNTRUSTED)
     except ssl.SSLError as error:
         return NO_TLS if error.reason in _NOT_TLS else ""
-    except socket.gaierror:
-        return "host name not found"
-    except ConnectionRefusedError:
-        return "nothing listens there"
     except TimeoutError:
         return "no answer; does a firewall let the bot out?" if context is None else ""
     except OSError as error:
-        return "" if context else str(error.strerror or error).lower()
+        return "" if context else reason(error) or str(error).lower()
     return ""
-
-
-def _certificate(code: int) -> str:
-    if code == _EXPIRED:
-        return "its certificate has expired"
-    if code == _NOT_YET_VALID:
-        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
-        return f"its certificate is not valid yet; is the clock right here, where it is {now} UTC?"
-    if code in _OTHER_HOST:
-        return "its certificate is not for this address"
-    return f"{UNTRUSTED}; it is self-signed" if code == _SELF_SIGNED else UNTRUSTED
 
 
 def _context(tls: ClientTls) -> ssl.SSLContext:
@@ -150,8 +207,7 @@ async def _tunnel(way: _Way, proxy: Proxy) -> asyncio.StreamWriter:
     try:
         reader, writer = await asyncio.open_connection(*proxy.address)
     except OSError as error:
-        unknown = isinstance(error, socket.gaierror)
-        why = "host name not found" if unknown else os.strerror(error.errno or 0).lower()
+        why = reason(error) or str(error).lower()
         raise _ProxyError(f"the proxy itself cannot be reached: {why}") from None
     place = f"[{way.host}]:{way.port}" if ":" in way.host else f"{way.host}:{way.port}"
     secret = f"Proxy-Authorization: {proxy.credentials}\r\n" if proxy.credentials else ""
