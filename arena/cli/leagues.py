@@ -37,7 +37,7 @@ def apply(
 ) -> None:
     """Create or change a league as a file says, from its next season on; without --yes, show the changes."""
     spec = load_league(file)
-    plan = ask(*(ctx, leagues.apply_league if yes else leagues.preview_league), spec.name, spec.to_object())
+    plan = ask(ctx, leagues.apply_league if yes else leagues.preview_league, spec.name, spec)
     if as_json:
         print_json(to_json(plan))
         return

@@ -21,8 +21,8 @@ from arena.core.specs import (
     entrants_asked_for,
     load_spec,
     located,
+    make_changes,
     make_spec,
-    read_ruleset,
 )
 from arena.errors import ArenaError, SpecError, StateError
 from arena.jsonvalues import to_json
@@ -136,7 +136,7 @@ def create(
 
     try:
         with asking(ctx) as call:
-            status = call(tournaments.create_tournament, spec.model_dump(mode="json", exclude_unset=True))
+            status = call(tournaments.create_tournament, spec)
             if start:
                 with _created(spec.name):
                     status = call(tournaments.start_tournament, spec.name)
@@ -197,25 +197,12 @@ def change(
     defaults; options override the file's fields.
     """
     options = given_fields(fields)
-    if file:
-        spec = load_spec(file, options).model_dump(mode="json", exclude={"entrants"})
-    else:
-        spec = _with_ruleset(options)
+    changes = load_spec(file, options).as_changes() if file else make_changes(options, Path())
     try:
-        status = ask(ctx, tournaments.change_tournament, name, spec)
+        status = ask(ctx, tournaments.change_tournament, name, changes)
     except SpecError as error:
         raise located(file, options, error) if file else error from None
     _tell(status, as_json)
-
-
-def _with_ruleset(options: dict[str, object]) -> dict[str, object]:
-    """Return fields in which a ruleset file is replaced by what it says. Raise SpecError, RulesetError."""
-    if "ruleset" not in options:
-        return options
-    try:
-        return {**options, "ruleset": read_ruleset(options["ruleset"], Path())}
-    except ValueError as error:
-        raise SpecError("ruleset", str(error)) from None
 
 
 @app.command()

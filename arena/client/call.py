@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import Any, Generic, ParamSpec, TypeVar
 from urllib.parse import quote, urlsplit
 
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from arena.errors import SpecError
@@ -131,6 +132,8 @@ def call_of(operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> Ca
             in_body[name] = arguments[name]
         else:
             in_query[name] = arguments[name]
+    if isinstance(body, BaseModel):
+        body = body.model_dump(mode="json", exclude_unset=True)
     body = to_jsonable_python(in_body or None if body is None else body)
     return Call(operation.method, operation.path, operation.answer, in_path, in_query, body, operation.lines)
 

@@ -8,11 +8,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -145,9 +146,7 @@ def _moment(given: object) -> datetime:
         raise ValueError(f"{moment.isoformat()} is out of range") from None
 
 
-Moment: TypeAlias = Annotated[
-    datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
-]
+Moment: TypeAlias = Annotated[datetime, BeforeValidator(_moment)]
 """A time with its zone, in UTC."""
 
 
@@ -268,26 +267,33 @@ Name = Annotated[
 _FORMATS = tuple((name, f"{name}: {format.summary}") for name, format in FORMATS.items())
 _SUMMARIES = "; ".join(f"``{name}``: {format.summary}" for name, format in FORMATS.items())
 
+TournamentName = Annotated[Name, FormField(PLAYED)]
+
+Format = Annotated[
+    str,
+    PlainValidator(_format),
+    WithJsonSchema({"enum": list(FORMATS)}),
+    FormField(PLAYED, choices=_FORMATS),
+    Field(description=f"How rounds are paired. {_SUMMARIES}."),
+]
+
+RulesetGiven = Annotated[
+    str | dict[str, Any],
+    PlainValidator(_ruleset),
+    WithJsonSchema({"type": ["string", "object"]}),
+    FormField(PLAYED),
+]
+
 
 class Outline(BaseModel):
     """Who plays what, and in which format."""
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
-    name: Annotated[Name, FormField(PLAYED)]
+    name: TournamentName
     """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""
-    format: Annotated[
-        str,
-        PlainValidator(_format),
-        WithJsonSchema({"enum": list(FORMATS)}),
-        FormField(PLAYED, choices=_FORMATS),
-    ] = Field(description=f"How rounds are paired. {_SUMMARIES}.")
-    ruleset: Annotated[
-        str | dict[str, Any],
-        PlainValidator(_ruleset),
-        WithJsonSchema({"type": ["string", "object"]}),
-        FormField(PLAYED),
-    ]
+    format: Format
+    ruleset: RulesetGiven
     """The ruleset: a preset, a TOML file, or a ruleset's fields. It determines the table size."""
     entrants: Annotated[
         tuple[str, ...], Field(strict=False), AfterValidator(_distinct), FormField(ENTERING)
@@ -296,26 +302,43 @@ class Outline(BaseModel):
     Others can enter until the tournament is locked or started, which takes enough for a table."""
 
 
-class TournamentSpec(TournamentFields, Outline):
-    """A tournament as specified."""
+class _Strict(TournamentFields, Outline):
+    """The fields of a tournament as they are specified: of the right types, and no others."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     options: Annotated[dict[str, object], AfterValidator(_plain), OPTIONS] = Field(default_factory=dict)
     """Options of the format."""
 
-    @model_validator(mode="after")
-    def _match_outlasts_joining(self) -> Self:
-        if 0 < self.match_seconds <= self.join_seconds:
-            text = f"must be more than join_seconds ({self.join_seconds}), or 0"
-            raise Refused(Problem("match_seconds", f"{text}, not {self.match_seconds}"))
-        return self
+
+class TournamentChanges(_Strict):
+    """Fields of a tournament that are to be changed: those that are set; the others stay."""
+
+    name: TournamentName = Field(default_factory=str)
+    format: Format = Field(default_factory=str)
+    ruleset: RulesetGiven = Field(default_factory=str)
+
+
+class TournamentSpec(_Strict):
+    """A tournament as specified."""
 
     @model_validator(mode="after")
-    def _ratings_take_time(self) -> Self:
-        if self.rated and (wrong := [*self._too_little()]):
+    def _is_consistent(self) -> Self:
+        if wrong := [*self._contradictions()]:
             raise Refused(*wrong)
         return self
+
+    def _contradictions(self) -> Iterator[Problem]:
+        """Yield what is wrong between one field and another."""
+        if 0 < self.match_seconds <= self.join_seconds:
+            text = f"must be more than join_seconds ({self.join_seconds}), or 0"
+            yield Problem("match_seconds", f"{text}, not {self.match_seconds}")
+        elif self.rated:
+            yield from self._too_little()
+        if self.start_at is not None and self.beacon is not None:
+            yield Problem("start_at", "whoever knows the beacon's value starts it: leave one of them out")
+        if self.increment_ms and not self.bank_ms:
+            yield Problem("increment_ms", "there is no bank to add it to: bank_ms is 0")
 
     def _too_little(self) -> Iterator[Problem]:
         """Yield what a rated tournament grants too little of."""
@@ -332,19 +355,22 @@ class TournamentSpec(TournamentFields, Outline):
                 text = f"must be at least {value} in a rated tournament, not {getattr(self, field)}"
                 yield Problem(field, f"{text} (or set rated = false)")
 
-    @model_validator(mode="after")
-    def _no_beacon_is_awaited(self) -> Self:
-        if self.start_at is not None and self.beacon is not None:
-            raise Refused(
-                Problem("start_at", "whoever knows the beacon's value starts it: leave one of them out")
-            )
-        return self
+    def as_changes(self) -> TournamentChanges:
+        """Return all fields but the entrants as changes of another tournament."""
+        return TournamentChanges.model_construct(
+            **{name: value for name, value in self if name != "entrants"}
+        )
 
-    @model_validator(mode="after")
-    def _increment_needs_a_bank(self) -> Self:
-        if self.increment_ms and not self.bank_ms:
-            raise Refused(Problem("increment_ms", "there is no bank to add it to: bank_ms is 0"))
-        return self
+    def changed(self, changes: TournamentChanges) -> Self:
+        """Return the tournament with these changes. Raise SpecError for what then contradicts the rest."""
+        update = {name: getattr(changes, name) for name in changes.model_fields_set}
+        spec = self.model_copy(update=update)
+        if wrong := [*spec._contradictions()]:
+            raise SpecError.of(wrong)
+        return spec
+
+
+Specified = TypeVar("Specified", TournamentSpec, TournamentChanges)
 
 
 def make_spec(values: Mapping[str, object], folder: Path | None = None) -> TournamentSpec:
@@ -353,8 +379,17 @@ def make_spec(values: Mapping[str, object], folder: Path | None = None) -> Tourn
     A ``ruleset`` that ends in ``.toml`` is a file, relative to ``folder``; without one it is wrong.
     Raise SpecError for all unknown, missing and wrong values, and RulesetError for a wrong ruleset file.
     """
+    return _validated(TournamentSpec, values, folder)
+
+
+def make_changes(values: Mapping[str, object], folder: Path | None = None) -> TournamentChanges:
+    """Return the changes that set these values. Raise as ``make_spec`` does."""
+    return _validated(TournamentChanges, values, folder)
+
+
+def _validated(model: type[Specified], values: Mapping[str, object], folder: Path | None) -> Specified:
     try:
-        return TournamentSpec.model_validate(dict(values), context=folder)
+        return model.model_validate(dict(values), context=folder)
     except ValidationError as error:
         raise SpecError.of(problems(error, tournament_schema(), WORDING)) from None
 

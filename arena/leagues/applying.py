@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import func, select
@@ -11,7 +11,7 @@ from sqlmodel import func, select
 from arena.actors import Actor, Role
 from arena.errors import SpecError, TakenError
 from arena.leagues.membership import active_members
-from arena.leagues.spec import LeagueSpec
+from arena.leagues.spec import LeagueSpec, make_league
 from arena.people.audit import record
 from arena.store.models import League, Season
 from arena.store.storage import Storage, Transaction
@@ -108,7 +108,7 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
 
 
 def _becomes_rated(league: League, spec: LeagueSpec) -> bool:
-    return _is_rated(spec.to_object()) and not _is_rated(league.spec)
+    return _is_rated(spec) and not _is_rated(make_league(league.spec))
 
 
 def _require_agreed(tx: Transaction, actor: Actor, league: League) -> None:
@@ -117,10 +117,9 @@ def _require_agreed(tx: Transaction, actor: Actor, league: League) -> None:
         raise SpecError("tournament.rated", f"must stay false: {', '.join(foreign)} joined for unrated play")
 
 
-def _is_rated(league: Mapping[str, Any]) -> bool:
-    """Return whether a league, as an object, changes ratings in one of its levels."""
-    levels = [*league["divisions"], *([league["qualification"]] if "qualification" in league else [])]
-    return any({**league["tournament"], **level.get("tournament", {})}.get("rated", True) for level in levels)
+def _is_rated(spec: LeagueSpec) -> bool:
+    """Return whether a league changes ratings in one of its levels."""
+    return any(tournament.rated for tournament in spec.tournaments)
 
 
 def _due(tx: Transaction, league: League, spec: LeagueSpec, now: datetime) -> datetime | None:

@@ -18,7 +18,7 @@ from arena.leagues.seasons import (
     places_of,
     standing_of,
 )
-from arena.leagues.spec import make_league
+from arena.leagues.spec import LeagueSpec, make_league
 from arena.store.models import (
     Arrival,
     BotVersion,
@@ -136,18 +136,19 @@ class LeagueShown(LeagueInfo):
 def list_leagues(storage: Storage) -> list[LeagueInfo]:
     """Return all leagues, by name."""
     with storage.read() as tx:
-        return [_info(tx, league) for league in tx.exec(select(League).order_by(col(League.name))).all()]
+        leagues = tx.exec(select(League).order_by(col(League.name))).all()
+        return [_info(tx, league, make_league(league.spec)) for league in leagues]
 
 
-def _info(tx: Transaction, league: League) -> LeagueInfo:
+def _info(tx: Transaction, league: League, spec: LeagueSpec) -> LeagueInfo:
     latest = latest_season(tx, league)
-    spec = make_league(league.spec)
-    played = [spec.tournament_of(level, 1, ()) for level in spec.levels]
     return LeagueInfo(
         league=league.name,
         divisions=tuple(level.name for level in spec.levels),
-        formats=tuple(dict.fromkeys(tournament.format for tournament in played)),
-        rulesets=tuple(dict.fromkeys(load_ruleset(tournament.ruleset).label for tournament in played)),
+        formats=tuple(dict.fromkeys(tournament.format for tournament in spec.tournaments)),
+        rulesets=tuple(
+            dict.fromkeys(load_ruleset(tournament.ruleset).label for tournament in spec.tournaments)
+        ),
         interval_hours=spec.interval_hours,
         members=len(active_members(tx, league)),
         season=league.seasons,
@@ -174,8 +175,8 @@ def show(storage: Storage, name: str, now: datetime, number: int | None = None) 
             for member in members
             if member.id not in placed or member.id in problems
         ]
-        seasons = [_describe_season(tx, league, season, now)] if season else []
-        info = _info(tx, league)
+        seasons = [_describe_season(tx, league, spec, season, now)] if season else []
+        info = _info(tx, league, spec)
         of_league = {field.name: getattr(info, field.name) for field in fields(info)}
         return LeagueShown(**of_league, seasons=seasons, outside=tuple(outside))
 
@@ -190,7 +191,8 @@ def history(storage: Storage, name: str, now: datetime, limit: int | None = None
             .order_by(col(Season.number).desc())
             .limit(limit)
         )
-        return [_describe_season(tx, league, season, now) for season in tx.exec(seasons).all()]
+        spec = make_league(league.spec)
+        return [_describe_season(tx, league, spec, season, now) for season in tx.exec(seasons).all()]
 
 
 def orders(storage: Storage, name: str, limit: int) -> list[SeasonOrder]:
@@ -223,8 +225,10 @@ def _season(tx: Transaction, league: League, number: int | None) -> Season | Non
     return season
 
 
-def _describe_season(tx: Transaction, league: League, season: Season, now: datetime) -> SeasonShown:
-    after = _arrivals_after(tx, league, season, now)
+def _describe_season(
+    tx: Transaction, league: League, spec: LeagueSpec, season: Season, now: datetime
+) -> SeasonShown:
+    after = _arrivals_after(tx, league, spec, season, now)
     return SeasonShown(
         season=season.number,
         due_at=season.due_at,
@@ -235,7 +239,7 @@ def _describe_season(tx: Transaction, league: League, season: Season, now: datet
 
 
 def _arrivals_after(
-    tx: Transaction, league: League, season: Season, now: datetime
+    tx: Transaction, league: League, spec: LeagueSpec, season: Season, now: datetime
 ) -> dict[int, Arrival] | None:
     """Return by member how it enters the next season, as if the latest one ended now.
 
@@ -249,7 +253,6 @@ def _arrivals_after(
         }
     if league.next_at is None:
         return None
-    spec = make_league(league.spec)
     able, _ = contestants(tx, spec, active_members(tx, league), now)
     drawn = draw_up(tx, spec, season, able)
     before = {member: level for level, group in enumerate(drawn.groups) for member in group}

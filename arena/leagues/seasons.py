@@ -192,9 +192,8 @@ def _tournament(
     organiser_id: int | None,
 ) -> int | None:
     """Return the running tournament of a division; None if there are not enough for a table."""
-    level = spec.levels[at]
-    file = spec.tournament_of(level, season.number, [version.name for version in versions])
-    players = load_ruleset(file.ruleset).players
+    tournament_spec = spec.tournament_of(at, season.number, [version.name for version in versions])
+    players = load_ruleset(tournament_spec.ruleset).players
     owners = {owner_of(version.name) for version in versions}
     enough, needed = len(versions), "bots"
     if not spec.allow_same_owner and spec.versions_per_owner != 1:
@@ -203,7 +202,7 @@ def _tournament(
         if at == 0:
             raise StateError(f"season {season.number}: needs at least {players} {needed}, has {enough}")
         return None
-    tournament = create_in(tx, file, season.started_at, draw(), organiser_id)
+    tournament = create_in(tx, tournament_spec, season.started_at, draw(), organiser_id)
     start_in(tx, tournament, season.started_at)
     return tournament.id
 
@@ -249,7 +248,7 @@ def draw_up(
     if spec.allow_same_owner:
         return DrawnUp(groups, next_divisions(levels, groups, newcomers), {})
     owners = {member: owner_of(version.name) for member, version in able.items()}
-    sizes = [load_ruleset(spec.tournament_of(level, 1, ()).ruleset).players for level in spec.levels]
+    sizes = [load_ruleset(tournament.ruleset).players for tournament in spec.tournaments]
     divided, out = owners_apart(levels, groups, newcomers, owners, sizes)
     lowest = spec.levels[-1].name
     why = f"its owner has one before it for each table of {lowest}, where none may be twice at a table"

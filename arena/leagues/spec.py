@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -159,14 +159,27 @@ class LeagueSpec(_Table):
         """Return the first of the times ``start``, ``start + interval``, … that lies after ``after``."""
         return self.start + max(0, (after - self.start) // self.interval + 1) * self.interval
 
-    def tournament_of(self, level: Division, season: int, entrants: Sequence[str]) -> TournamentSpec:
-        """Return the tournament that a division plays in a season. Raise SpecError for wrong fields."""
-        set_here = {
-            "name": f"{self.name}-{season}-{level.name}",
-            "entrants": list(entrants),
-            "allow_same_owner": self.allow_same_owner,
-        }
-        return make_spec({**self.tournament, **level.tournament, **set_here})
+    @cached_property
+    def tournaments(self) -> tuple[TournamentSpec, ...]:
+        """What the levels play: their tournaments in the first season, before anybody has entered.
+
+        Raise SpecError, which names each table and field that is wrong.
+        """
+        made, wrong = [], dict[Problem, None]()
+        for at, level in enumerate(self.levels):
+            own = {"name": f"{self.name}-1-{level.name}", "allow_same_owner": self.allow_same_owner}
+            try:
+                made.append(make_spec({**self.tournament, **level.tournament, **own}))
+            except SpecError as error:
+                wrong |= {_placed(problem, level, _table(self, at)): None for problem in error.problems}
+        if wrong:
+            raise SpecError.of([*wrong])
+        return tuple(made)
+
+    def tournament_of(self, at: int, season: int, entrants: Sequence[str]) -> TournamentSpec:
+        """Return the tournament that level ``at`` plays in a season."""
+        own = {"name": f"{self.name}-{season}-{self.levels[at].name}", "entrants": tuple(entrants)}
+        return self.tournaments[at].model_copy(update=own)
 
     def to_object(self) -> dict[str, object]:
         """Return the league as a JSON object that ``make_league`` reads; absent fields have defaults."""
@@ -314,9 +327,13 @@ def _places(spec: LeagueSpec) -> Iterator[Problem]:
 
 def _tournaments(spec: LeagueSpec) -> Iterator[Problem]:
     """Yield what is wrong with the tournaments of the divisions."""
-    for at, level in enumerate(spec.levels):
+    try:
+        tournaments = spec.tournaments
+    except SpecError as error:
+        yield from error.problems
+        return
+    for at, (level, tournament) in enumerate(zip(spec.levels, tournaments, strict=True)):
         try:
-            tournament = spec.tournament_of(level, 1, ())
             yield from _season(spec, level, _table(spec, at), tournament)
         except SpecError as error:
             yield from (_placed(problem, level, _table(spec, at)) for problem in error.problems)
@@ -344,8 +361,8 @@ def _owners(spec: LeagueSpec) -> Iterator[Problem]:
     """Yield what is wrong if bots of one owner would meet and may not."""
     if spec.allow_same_owner or spec.versions_per_owner == 1:
         return
-    for level in spec.levels:
-        format = FORMATS[spec.tournament_of(level, 1, ()).format]
+    for level, tournament in zip(spec.levels, spec.tournaments, strict=True):
+        format = FORMATS[tournament.format]
         if not format.owners_part:
             reason = (
                 f"it is false, and in a {format.name}, as {level.name} plays it, bots of one owner would meet"

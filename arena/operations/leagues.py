@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Interval
 
@@ -16,7 +16,7 @@ from arena.leagues.overview import LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.entries import Invited, OneInvited, Reason
 from arena.operations.operation import Context, operation
-from arena.operations.parameters import MOST, Entrant, SchemaOf
+from arena.operations.parameters import MOST, Entrant, read_by
 from arena.tournaments import admission
 from arena.tournaments.admission import EntriesShown, RequestShown
 
@@ -72,11 +72,7 @@ class Left:
 LEAGUE = "/leagues/{league}"
 REQUEST = f"{LEAGUE}/requests/{{owner}}/{{bot}}"
 
-Fields = Annotated[
-    dict[str, Any],
-    SchemaOf("arena.leagues.spec:LeagueSpec", optional=("name",)),
-    "The league as its file has it; `name` may be left out.",
-]
+Spec = Annotated[LeagueSpec, read_by(make_league), "The league as its file has it."]
 
 
 @operation("GET", "/leagues", tag="leagues")
@@ -101,24 +97,24 @@ def league_history(context: Context, league: Name) -> History:
     return History(league, overview.history(context.storage, league, context.now))
 
 
-@operation("PUT", LEAGUE, KeyScope.TOURNAMENTS, tag="leagues", body="fields")
-def apply_league(context: Context, league: Name, fields: Fields) -> Changes:
+@operation("PUT", LEAGUE, KeyScope.TOURNAMENTS, tag="leagues", body="spec")
+def apply_league(context: Context, league: Name, spec: Spec) -> Changes:
     """Create a league, which is then yours, or change one from its next season on."""
-    made = applying.apply(context.storage, context.actor, _spec(league, fields), context.now)
+    made = applying.apply(context.storage, context.actor, _of_address(league, spec), context.now)
     return Changes(league, True, made)
 
 
-@operation("POST", f"{LEAGUE}/preview", KeyScope.TOURNAMENTS, tag="leagues", body="fields")
-def preview_league(context: Context, league: Name, fields: Fields) -> Changes:
+@operation("POST", f"{LEAGUE}/preview", KeyScope.TOURNAMENTS, tag="leagues", body="spec")
+def preview_league(context: Context, league: Name, spec: Spec) -> Changes:
     """Return what sending this with PUT would change, without changing anything."""
-    return Changes(league, False, applying.compare(context.storage, context.actor, _spec(league, fields)))
+    return Changes(league, False, applying.compare(context.storage, context.actor, _of_address(league, spec)))
 
 
-def _spec(league: str, fields: dict[str, Any]) -> LeagueSpec:
-    """Return the league that is sent to an address. Raise SpecError."""
-    if fields.get("name", league) != league:
+def _of_address(league: str, spec: LeagueSpec) -> LeagueSpec:
+    """Return the league that is sent to an address. Raise SpecError if it is another."""
+    if spec.name != league:
         raise SpecError("name", f"is not that of the address, {league}")
-    return make_league({**fields, "name": league})
+    return spec
 
 
 @operation(*("POST", f"{LEAGUE}/members", KeyScope.BOTS), tag="leagues", status=201, made=f"{LEAGUE}/entries")

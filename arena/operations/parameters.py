@@ -1,12 +1,11 @@
 """Parameters that several operations have, with their limits and descriptions."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Interval, MaxLen
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidatorFunctionWrapHandler, WrapValidator
 
 from arena.operations.operation import Parts
 
@@ -22,21 +21,13 @@ LARGEST_ID = 2**53 - 1
 LARGEST_VERSION = 999_999_999
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaOf:
-    """Says that an object has the schema of a model, which reads it later and with better errors."""
+def read_by(make: Callable[[Mapping[str, object]], object]) -> WrapValidator:
+    """Have objects made into values by a function, whose errors say more; what is such a value stays."""
 
-    place: str
-    """The model, as ``module:name``."""
-    optional: tuple[str, ...] = ()
-    """Its required fields that may be left out."""
+    def read(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+        return make(value) if isinstance(value, Mapping) else validate(value)
 
-    def __get_pydantic_json_schema__(self, _: Any, handler: Any) -> Any:
-        module, _, name = self.place.partition(":")
-        schema = handler(getattr(import_module(module), name).__pydantic_core_schema__)
-        resolved = handler.resolve_ref_schema(schema)
-        resolved["required"] = [key for key in resolved["required"] if key not in self.optional]
-        return schema
+    return WrapValidator(read)
 
 
 def in_utc(moment: datetime) -> datetime:

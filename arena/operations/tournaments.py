@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Interval, Len
 
 from arena.actors import KeyScope
 from arena.core.corrections import MOST_POINTS, Correction, Kind
 from arena.core.cursors import next_place, read_place
-from arena.core.specs import Name, make_spec
+from arena.core.specs import Name, TournamentChanges, TournamentSpec, make_changes, make_spec
 from arena.errors import BrokerError
 from arena.operations.operation import Context, operation
-from arena.operations.parameters import MOST, Cursor, Limit, SchemaOf
+from arena.operations.parameters import MOST, Cursor, Limit, read_by
 from arena.play.rounds import overview as rounds
 from arena.play.rounds import planning, preview
 from arena.queries import scoreboard, softplay
@@ -27,20 +27,16 @@ from arena.trust.keys import arena_key
 
 TOURNAMENT = "/tournaments/{tournament}"
 
-Fields = Annotated[
-    dict[str, Any],
-    SchemaOf("arena.core.specs:TournamentSpec"),
+Spec = Annotated[
+    TournamentSpec,
+    read_by(make_spec),
     "The fields of a tournament, as its file has them; its ruleset by name or in full.",
 ]
-
-
 Changes = Annotated[
-    dict[str, Any],
-    SchemaOf("arena.core.specs:TournamentSpec", optional=("name", "format", "ruleset")),
+    TournamentChanges,
+    read_by(make_changes),
     "The fields to change, as in the tournament's file; not its name, and not its entrants.",
 ]
-
-
 Corrected = Annotated[str, "`owner/bot@version`, or `owner/bot` if one version of it is in the tournament."]
 CorrectionKind = Annotated[
     Kind,
@@ -136,45 +132,45 @@ def tournament_head(context: Context, tournament: Name) -> events.HeadShown:
     tag="tournaments",
     status=201,
     made="/tournaments/{tournament}",
-    body="fields",
+    body="spec",
 )
-def create_tournament(context: Context, fields: Fields) -> Changed:
+def create_tournament(context: Context, spec: Spec) -> Changed:
     """Create a tournament, which is yours; it is not started yet.
 
     If it is rated, other people's bots that are not open to you are invited, and play once their authors
     enter them.
     """
-    status = creation.create(context.storage, context.actor, make_spec(fields), context.now)
+    status = creation.create(context.storage, context.actor, spec, context.now)
     invited = admission.invited_to(context.storage, status.tournament)
     warnings = [*creation.invited_text(invited), *list_warnings(context.storage, status.tournament)]
     return _changed(status, warnings)
 
 
-@operation("POST", "/tournaments/preview", KeyScope.TOURNAMENTS, tag="tournaments", body="fields")
-def preview_tournament(context: Context, fields: Fields) -> preview.Preview:
+@operation("POST", "/tournaments/preview", KeyScope.TOURNAMENTS, tag="tournaments", body="spec")
+def preview_tournament(context: Context, spec: Spec) -> preview.Preview:
     """Return what a tournament would be like: its length, warnings, its first tables. Nothing is stored."""
-    return preview.preview(context.storage, context.actor, make_spec(fields), context.now)
+    return preview.preview(context.storage, context.actor, spec, context.now)
 
 
-@operation("PATCH", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", body="fields")
-def change_tournament(context: Context, tournament: Name, fields: Changes) -> Changed:
+@operation("PATCH", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", body="changes")
+def change_tournament(context: Context, tournament: Name, changes: Changes) -> Changed:
     """Change a tournament of yours that is neither locked nor started; fields that are not sent stay.
 
     Bots that have entered, invitations and requests stay. What does not suit those who have entered is
     refused.
     """
-    status = changing.change(context.storage, context.actor, tournament, fields, context.now)
+    status = changing.change(context.storage, context.actor, tournament, changes, context.now)
     return _changed(status, list_warnings(context.storage, tournament))
 
 
 @operation(
     *("POST", f"{TOURNAMENT}/preview", KeyScope.TOURNAMENTS),
     tag="tournaments",
-    body="fields",
+    body="changes",
 )
-def preview_change(context: Context, tournament: Name, fields: Changes) -> preview.Preview:
+def preview_change(context: Context, tournament: Name, changes: Changes) -> preview.Preview:
     """Return what a tournament of yours would be like with these fields changed. Nothing is stored."""
-    return preview.preview_change(context.storage, context.actor, tournament, fields)
+    return preview.preview_change(context.storage, context.actor, tournament, changes)
 
 
 @operation("DELETE", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", status=204)

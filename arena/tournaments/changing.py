@@ -9,7 +9,7 @@ from sqlalchemy import delete as delete_rows
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.core.specs import TournamentFields, TournamentSpec, make_spec
+from arena.core.specs import TournamentChanges, TournamentFields, TournamentSpec
 from arena.errors import SpecError, StateError
 from arena.jsonvalues import to_json
 from arena.people.audit import record
@@ -52,40 +52,36 @@ def is_changeable(tournament: Tournament) -> bool:
     return tournament.state == TournamentState.CREATED and tournament.commitment is None
 
 
-def fields_of(storage: Storage, name: str) -> dict[str, Any]:
-    """Return all fields of a tournament, as its file would have them, without its entrants.
-
-    Raise UnknownError.
-    """
+def spec_of(storage: Storage, name: str) -> TournamentSpec:
+    """Return the spec that a tournament has now, without its entrants. Raise UnknownError."""
     with storage.read() as tx:
-        return _fields(tx, find_tournament(tx, name))
+        return _spec(tx, find_tournament(tx, name))
 
 
-def _fields(tx: Transaction, tournament: Tournament) -> dict[str, Any]:
-    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+def _spec(tx: Transaction, tournament: Tournament) -> TournamentSpec:
+    """Return the spec of a stored tournament, which was valid when it was stored."""
     fields = {field: getattr(tournament, field) for field in TournamentFields.model_fields}
-    return {
-        "name": tournament.name,
-        "format": tournament.format,
-        "ruleset": ruleset.content,
-        **fields,
-        "options": dict(tournament.options),
-    }
+    return TournamentSpec.model_construct(
+        name=tournament.name,
+        format=tournament.format,
+        ruleset=tx.get_one(StoredRuleset, tournament.ruleset_id).content,
+        **{**fields, "options": dict(tournament.options)},
+    )
 
 
 def change(
-    storage: Storage, actor: Actor, name: str, fields: Mapping[str, object], now: datetime
+    storage: Storage, actor: Actor, name: str, changes: TournamentChanges, now: datetime
 ) -> TournamentStatus:
     """Change fields of a tournament; the others, and all who have entered, stay as they are.
 
     If it becomes rated, authors whose requests are not approved have to ask again. Raise NotAllowed,
-    UnknownError, SpecError for fields that are wrong or do not suit those who have entered,
-    RulesetError, StateError once it is locked or started.
+    UnknownError, SpecError for fields that contradict others or do not suit those who have entered,
+    StateError once it is locked or started.
     """
     with storage.write() as tx:
         tournament = _lock_waiting(tx, actor, name, now, "change")
-        before, label = _fields(tx, tournament), _label(tx, tournament)
-        spec, ruleset, _ = as_changed(tx, actor, tournament, fields)
+        spec, ruleset, _ = as_changed(tx, actor, tournament, changes)
+        made = compare(tx, tournament, spec, ruleset)
         if spec.rated and not tournament.rated:
             forget_requests(tx, tournament)
         for column, value in terms_of(tx, spec, ruleset, now).items():
@@ -93,27 +89,26 @@ def change(
         tournament.problem = None  # what kept it from starting by itself may be mended
         tx.add(tournament)
         tx.flush()
-        made = _changes(before, _fields(tx, tournament), label, _label(tx, tournament))
         if made:
-            changes = {change.field: [to_json(change.before), to_json(change.after)] for change in made}
-            record(tx, actor, "tournament.change", name, now, changes=changes)
+            audited = {change.field: [to_json(change.before), to_json(change.after)] for change in made}
+            record(tx, actor, "tournament.change", name, now, changes=audited)
         return status_of(tx, tournament)
 
 
 def as_changed(
-    tx: Transaction, actor: Actor, tournament: Tournament, fields: Mapping[str, object]
+    tx: Transaction, actor: Actor, tournament: Tournament, changes: TournamentChanges
 ) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
-    """Return what a tournament would be with these fields, its ruleset and its entrants.
+    """Return what a tournament would be with these changes, its ruleset and its entrants.
 
-    Raise SpecError for fields that are wrong or do not suit those who have entered, RulesetError.
+    Raise SpecError for fields that contradict others or do not suit those who have entered.
     """
-    before = _fields(tx, tournament)
-    for field, why in SETTLED.items():
-        if field in fields and fields[field] != before.get(field):
-            raise SpecError(field, why)
     entered = _staying(tx, tournament)
-    proposed = {**before, **fields, "entrants": [version.name for version in entered]}
-    spec = make_spec(proposed)
+    entrants = tuple(version.name for version in entered)
+    before = _spec(tx, tournament).model_copy(update={"entrants": entrants})
+    for field, why in SETTLED.items():
+        if field in changes.model_fields_set and getattr(changes, field) != getattr(before, field):
+            raise SpecError(field, why)
+    spec = before.changed(changes)
     if spec.rated and not tournament.rated and (foreign := not_agreed(tx, actor, spec.entrants)):
         raise SpecError("rated", f"must stay false: {', '.join(foreign)} entered for unrated play")
     return check_terms(spec, lambda: entered)
@@ -121,22 +116,14 @@ def as_changed(
 
 def compare(tx: Transaction, tournament: Tournament, spec: TournamentSpec, ruleset: Ruleset) -> list[Change]:
     """Return what making a tournament what ``as_changed`` returned would change."""
-    after = {field: getattr(spec, field) for field in TournamentFields.model_fields}
-    after |= {"name": spec.name, "format": spec.format, "ruleset": ruleset.to_object()}
-    return _changes(_fields(tx, tournament), after, _label(tx, tournament), ruleset.label)
-
-
-def _changes(before: Mapping[str, Any], after: Mapping[str, Any], label: str, new_label: str) -> list[Change]:
-    labels = {"ruleset": (label, new_label)}
+    before = _spec(tx, tournament)
+    after = spec.model_copy(update={"ruleset": ruleset.to_object(), "entrants": before.entrants})
+    labels = {"ruleset": (tx.get_one(StoredRuleset, tournament.ruleset_id).label, ruleset.label)}
     return [
-        Change(field, *labels.get(field, (before[field], after[field])))
-        for field in before
-        if before[field] != after[field]
+        Change(field, *labels.get(field, (value, getattr(after, field))))
+        for field, value in before
+        if value != getattr(after, field)
     ]
-
-
-def _label(tx: Transaction, tournament: Tournament) -> str:
-    return tx.get_one(StoredRuleset, tournament.ruleset_id).label
 
 
 def delete(storage: Storage, actor: Actor, name: str, now: datetime) -> None:

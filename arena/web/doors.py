@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType, NoneType
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, NewType, Optional
 from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
@@ -112,7 +112,9 @@ def _body(operation: Operation[Any, Any], parameters: list[Parameter]) -> Any:
     """Return the type of an operation's body; None if it has none."""
     if operation.body:
         [whole] = parameters
-        return Annotated[whole.kind, Body(description=whole.description or None)]
+        # A new type, since pydantic builds a model later, and then warns of the alias that FastAPI adds.
+        kind: Any = NewType(whole.name, whole.kind)  # type: ignore[misc,name-defined]
+        return Annotated[kind, Body(description=whole.description or None)]
     if not parameters:
         return None
     fields: dict[str, Any] = {

@@ -7,6 +7,7 @@ import pytest
 from arena.actors import Actor, KeyScope, Role
 from arena.bots.descriptions import describe, open_to_of
 from arena.bots.versions import register_version
+from arena.core.specs import make_changes
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.leagues import applying, membership
 from arena.leagues.membership import find_league
@@ -142,11 +143,11 @@ def test_tournament_when_others_entered_it_unrated_then_it_stays_so(world: World
     assert create(world, ora, [*OWN, "ann/a"], rated=False) == []
     assert enter(world, ora, "bob/b") == 1
     with pytest.raises(SpecError, match=r"rated: must stay false: ann/a@1, bob/b@1 entered for unrated play"):
-        changing.change(world.storage, ora, "cup", {"rated": True}, world.clock())
+        changing.change(world.storage, ora, "cup", make_changes({"rated": True}), world.clock())
     entry.withdraw(world.storage, ora, "cup", "ann/a", world.clock())
     open_to(world, "ora", bot="ann/a")
     entry.withdraw(world.storage, ora, "cup", "bob/b", world.clock())
-    changing.change(world.storage, ora, "cup", {"rated": True}, world.clock())
+    changing.change(world.storage, ora, "cup", make_changes({"rated": True}), world.clock())
     assert world.status().rated
 
 
@@ -158,7 +159,7 @@ def test_bot_when_it_asked_for_unrated_play_that_becomes_rated_then_its_author_h
     assert enter(world, ANN, "ann/a") == "asked"
     if declined:
         admission.decline(world.storage, ora, find_tournament, "cup", "ann/a", "full", world.clock())
-    changing.change(world.storage, ora, "cup", {"rated": True}, world.clock())
+    changing.change(world.storage, ora, "cup", make_changes({"rated": True}), world.clock())
     with pytest.raises(StateError, match="no request of ann/a"):
         entry.approve(world.storage, ora, "cup", "ann/a", world.clock(), nobody_asked)
     assert enter(world, ora, "ann/a") == "invited"

@@ -8,6 +8,7 @@ from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.bots.versions import register_version, revoke_version
+from arena.core.specs import make_changes
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError
 from arena.store.models import AuditEntry, EntryState, Tournament
 from arena.tournaments import admission, changing, creation, entry, lifecycle, overview
@@ -306,7 +307,7 @@ def test_answers_when_somebody_asks_who_is_not_the_organiser_then_they_are_refus
 
 
 def change(world: World, **fields: object) -> overview.TournamentStatus:
-    return changing.change(world.storage, ROOT, "cup", fields, world.clock())
+    return changing.change(world.storage, ROOT, "cup", make_changes(fields), world.clock())
 
 
 def test_tournament_when_it_is_changed_before_its_lock_then_entries_stay_and_it_is_played_as_changed(
@@ -358,10 +359,10 @@ def test_tournament_when_a_change_does_not_suit_it_then_it_is_refused_and_nothin
     make(world, allow_same_owner=True)
     register_version(world.storage, ROOT, "owner-0/more", world.clock())
     enter(world, ROOT, "owner-0/more")
-    before = changing.fields_of(world.storage, "cup")
+    before = changing.spec_of(world.storage, "cup")
     with pytest.raises((SpecError, StateError), match=words):
         change(world, sessions=7, **fields)
-    assert changing.fields_of(world.storage, "cup") == before
+    assert changing.spec_of(world.storage, "cup") == before
 
 
 @pytest.mark.parametrize("step", ["lock", "start"])

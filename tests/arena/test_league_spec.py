@@ -53,9 +53,9 @@ def test_file_when_right_then_it_is_read(file: Path) -> None:
         ("second", 8, 2),
         ("qualification", None, 1),
     ]
-    asked = league.tournament_of(league.levels[2], 7, ["a/b@1"])
+    asked = league.tournament_of(2, 7, ["a/b@1"])
     assert (asked.name, asked.format, asked.rounds) == ("winter-7-qualification", "swiss", 5)
-    assert league.tournament_of(league.levels[0], 7, []).rounds == 3
+    assert league.tournament_of(0, 7, []).rounds == 3
 
 
 def test_league_when_stored_and_read_again_then_it_is_the_same(file: Path) -> None:
@@ -69,7 +69,7 @@ def test_league_when_stored_and_read_again_then_it_is_the_same(file: Path) -> No
 def test_league_when_owners_cannot_meet_or_may_then_every_format_is_taken(file: Path, line: str) -> None:
     file.write_text(TOML.replace("versions_per_owner = 2", line).replace('"swiss"', '"round-robin"'))
     league = load_league(file)
-    asked = league.tournament_of(league.levels[0], 1, [])
+    asked = league.tournament_of(0, 1, [])
     assert asked.allow_same_owner == league.allow_same_owner == line.startswith("allow")
     assert make_league(league.to_object()) == league
 

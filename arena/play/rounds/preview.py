@@ -1,7 +1,7 @@
 """Previewing a tournament before it is created: how long it may take, warnings, and its first tables."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from sqlmodel import col, select
 from arena.actors import Actor, Role
 from arena.core.formats import FORMATS, Setup, Situation
 from arena.core.pairing.values import lots
-from arena.core.specs import USUAL_DEALS, TournamentFields, TournamentSpec
+from arena.core.specs import USUAL_DEALS, TournamentChanges, TournamentFields, TournamentSpec
 from arena.store.models import Bot, BotVersion
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.changing import Change, as_changed, compare
@@ -107,14 +107,14 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
         return replace(preview, warnings=[*invited_text(invited), *preview.warnings])
 
 
-def preview_change(storage: Storage, actor: Actor, name: str, fields: Mapping[str, object]) -> Preview:
-    """Return what a tournament would be like if these fields were changed, and change nothing.
+def preview_change(storage: Storage, actor: Actor, name: str, changes: TournamentChanges) -> Preview:
+    """Return what a tournament would be like with these changes, and change nothing.
 
     Raise what ``change`` raises, but not because it is locked or started.
     """
     with storage.read() as tx:
         tournament = organised(tx, actor, find_tournament, name, "change")
-        spec, ruleset, versions = as_changed(tx, actor, tournament, fields)
+        spec, ruleset, versions = as_changed(tx, actor, tournament, changes)
         return _preview(tx, spec, ruleset, versions, compare(tx, tournament, spec, ruleset))
 
 

@@ -10,7 +10,7 @@ from arena.actors import KeyScope, Role
 from arena.core.specs import PLAYED, RESULT, TournamentSpec
 from arena.errors import SpecError, TakenError, UnknownError
 from arena.leagues.membership import active_members, find_league
-from arena.leagues.spec import DIVISION_FIELDS, LEAGUE, SET_BY_LEAGUE, LeagueSpec
+from arena.leagues.spec import DIVISION_FIELDS, LEAGUE, SET_BY_LEAGUE, LeagueSpec, make_league
 from arena.operations import leagues
 from arena.operations.leagues import Changes
 from arena.operations.operation import REQUIRED, Operation, Parameter
@@ -236,8 +236,8 @@ def _make(visit: Visit) -> Changes | Previewed:
         raise SpecError("name", "is missing")
     if current is None:
         _require_new(visit, name)
-    step = visit.choose(STEPS)
-    made = visit.do(step, league=name, fields=fields)
+    step, spec = visit.choose(STEPS), make_league({"name": name, **fields})
+    made = visit.do(step, league=name, spec=spec)
     return made if made.applied else Previewed(made, write_toml({"name": name, **fields}))
 
 

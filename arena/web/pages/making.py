@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.core.specs import GROUPS, TournamentSpec
+from arena.core.specs import GROUPS, TournamentChanges, TournamentSpec, make_changes, make_spec
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.operations.operation import Operation, Parameter
@@ -66,42 +66,36 @@ entrants = []                   # bots, as "ann/greedy"; others can enter until 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class TournamentFields:
-    """A tournament that is to be changed."""
-
-    name: str
-    fields: Mapping[str, Any]
-    """All its fields but the entrants; its ruleset by name if it is a preset."""
-
-
-def _current(visit: Visit) -> TournamentFields:
-    name = visit.request.path_params["tournament"]
+def _current(visit: Visit) -> TournamentSpec | None:
+    """Return the tournament that is to be changed, with its ruleset by name if it is a preset."""
+    name = visit.request.path_params.get("tournament")
+    if name is None:
+        return None
     require_own(visit.web.storage, visit.actor, name, f"change {name}")
-    fields = changing.fields_of(visit.web.storage, name)
-    hash = load_ruleset(fields["ruleset"]).hash
+    spec = changing.spec_of(visit.web.storage, name)
+    hash = load_ruleset(spec.ruleset).hash
     preset = next((preset for preset in preset_names() if load_ruleset(preset).hash == hash), None)
-    return TournamentFields(name, {**fields, "ruleset": preset or fields["ruleset"]})
+    return spec.model_copy(update={"ruleset": preset or spec.ruleset})
 
 
-def _file_of(fields: Mapping[str, Any]) -> str:
-    """Return the file of a tournament with these valid fields: those that differ from their defaults."""
+def _file_of(spec: TournamentSpec | TournamentChanges) -> str:
+    """Return the file of a tournament: its fields that differ from their defaults."""
     forms = {parameter.name: form_field(parameter) for parameter in parameters_of(TournamentSpec)}
     order = sorted(forms, key=lambda name: (GROUPS.index(forms[name].group), forms[name].rare))
-    values = to_json({**DEFAULTS, **fields})
+    values = to_json(dict(spec))
     return write_toml({name: values[name] for name in order if values[name] != DEFAULTS.get(name)})
 
 
-def _parameters(current: TournamentFields | None) -> list[Parameter]:
+def _parameters(current: TournamentSpec | None) -> list[Parameter]:
     settled = tuple(changing.SETTLED) if current else ()
     return [*parameters_of(TournamentSpec, without=settled), files.file_parameter()]
 
 
 def _context(visit: Visit) -> dict[str, object]:
-    current = _current(visit) if visit.request.path_params else None
+    current = _current(visit)
     action = CHANGE.format(tournament=quote(current.name)) if current else NEW
-    offered = files.offered(visit.web.storage, current.fields["ruleset"] if current else None)
-    initial = {**current.fields, "ruleset": offered.chosen} if current else EXAMPLE
+    offered = files.offered(visit.web.storage, current.ruleset if current else None)
+    initial = {**dict(current), "ruleset": offered.chosen} if current else EXAMPLE
     parameters = _parameters(current)
     choices = {"ruleset": offered.choices}
     drawn = draw_fields(visit, parameters, action, "", values=as_texts(initial), choices=choices)
@@ -109,24 +103,24 @@ def _context(visit: Visit) -> dict[str, object]:
         "current": current,
         "action": action,
         "groups": grouped(GROUPS, parameters, drawn.fields),
-        "file": visit.sent.at(action).get("file", _file_of(current.fields) if current else EXAMPLE_FILE),
+        "file": visit.sent.at(action).get("file", _file_of(current) if current else EXAMPLE_FILE),
         "tab": "file" if visit.sent["tab"] == "file" else "form",
         "preview": None,
         "written": "",
     }
 
 
-def _fields_sent(visit: Visit, current: TournamentFields | None) -> dict[str, Any]:
+def _fields_sent(visit: Visit, current: TournamentSpec | None) -> dict[str, Any]:
     """Return the fields that were sent, in the form or in the file. Raise SpecError."""
     if visit.sent["tab"] == "file":
         fields = read_toml(visit.sent["file"])
     else:
         fields = read_form(visit.sent, _parameters(current))
-        files.put_ruleset(visit.web.storage, fields, current.fields["ruleset"] if current else None)
+        files.put_ruleset(visit.web.storage, fields, current.ruleset if current else None)
     if current is None:
         return fields
     defaults = {name: value for name, value in DEFAULTS.items() if name not in changing.SETTLED}
-    return {**defaults, "ruleset": current.fields["ruleset"], **fields}
+    return {**defaults, "ruleset": current.ruleset, **fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +131,29 @@ class Previewed:
     file: str
 
 
+NEW_STEPS: Mapping[str, Operation[..., Any]] = {
+    "preview": tournaments.preview_tournament,
+    "create": tournaments.create_tournament,
+}
+CHANGE_STEPS: Mapping[str, Operation[..., Any]] = {
+    "preview": tournaments.preview_change,
+    "change": tournaments.change_tournament,
+}
+
+
 def _make(visit: Visit) -> Changed | Previewed:
     """Make or change a tournament, or return what it would be like."""
-    current = _current(visit) if visit.request.path_params else None
+    current = _current(visit)
     fields = _fields_sent(visit, current)
-    steps: Mapping[str, Operation[..., Any]] = {
-        "preview": tournaments.preview_tournament,
-        "create": tournaments.create_tournament,
-    }
-    if current is not None:
-        steps = {"preview": tournaments.preview_change, "change": tournaments.change_tournament}
-    made: Changed | Preview = visit.do(visit.choose(steps), fields=fields)
-    if isinstance(made, Preview):
-        return Previewed(made, _file_of({"name": made.tournament, **fields}))
-    return made
+    made: Changed | Preview
+    spec: TournamentSpec | TournamentChanges
+    if current is None:
+        spec = make_spec(fields)
+        made = visit.do(visit.choose(NEW_STEPS), spec=spec)
+    else:
+        spec = make_changes({"name": current.name, **fields})
+        made = visit.do(visit.choose(CHANGE_STEPS), changes=spec)
+    return Previewed(made, _file_of(spec)) if isinstance(made, Preview) else made
 
 
 def _forms(path: str) -> Forms:

@@ -64,6 +64,7 @@ INVITING = SCOPES[Role.AUTHOR]
 LETTING_IN = SCOPES[Role.AUTHOR] | {OPERATE}
 TERMS = {"format": "round-robin", "ruleset": "chinese", "rounds": 2, "sessions": 1, "deals": 1}
 LEAGUE = {
+    "name": "winter",
     "start": "2026-01-05T18:00:00Z",
     "interval_hours": 24,
     "allow_same_owner": True,

@@ -12,7 +12,7 @@ from tests.arena.leagues import START, WINTER, LeagueWorld, winter
 from tests.arena.web.conftest import Ask
 from tests.arena.world import World
 
-SENT = {key: value for key, value in WINTER.items() if key != "name"} | {"start": START.isoformat()}
+SENT = WINTER | {"start": START.isoformat()}
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_organiser_when_it_applies_a_league_then_it_is_its_own(client_of: Ask) -
     applied = olga.put("/leagues/winter", json=SENT).json()
     assert applied == first | {"applied": True}
     assert {"field": "interval_hours", "before": None, "after": 168.0} in applied["changes"]
-    assert olga.put("/leagues/winter", json=SENT | {"name": "winter"}).json()["changes"] == []
+    assert olga.put("/leagues/winter", json=SENT).json()["changes"] == []
     assert [one.put("/leagues/winter", json=SENT).status_code for one in (otto, ann)] == [403, 403]
 
 
@@ -115,7 +115,7 @@ def test_bot_when_the_organiser_decides_then_it_asks_and_is_answered(
     for bot in ("ann/one", "ann/two"):
         league.register(bot)
     ann, ora = client_of("ann"), client_of("ora", Role.ORGANISER)
-    fields = {**SENT, "entries": "approved"}
+    fields = {**SENT, "name": "spring", "entries": "approved"}
     assert ora.put("/leagues/spring", json=fields).status_code == 200
     for bot in ("ann/one", "ann/two"):
         asked = ann.post("/leagues/spring/members", json={"bot": bot})
