@@ -7,6 +7,7 @@ from referee.deals.deal import Deal
 from referee.deals.dealing import ANTICLOCKWISE, CLOCKWISE, seats_after
 from referee.deals.showdown import loser
 from referee.deals.shuffle import deal_seed
+from referee.native import native
 from referee.rules.plays import Rules
 from referee.ruleset import Ruleset
 
@@ -106,6 +107,7 @@ class DealResult(NamedTuple):
     """Winner and loser, for the next deal."""
 
 
+@native(allow_interpreted_subclasses=True)
 class Session:
     """Deals the cards of a session one deal after the other, and keeps the score.
 

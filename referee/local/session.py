@@ -5,7 +5,6 @@ each decision is noted, so that it can be compared with a limit afterwards.
 """
 
 import traceback
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
@@ -25,16 +24,14 @@ from referee.matches.events import (
     Malformed,
     SessionEnded,
     SessionInfo,
-    Sight,
     log_length,
 )
 from referee.matches.kinds import FaultKind, SessionEnd
-from referee.matches.match import Signed
-from referee.matches.outbox import Outbox
+from referee.matches.outbox import TurnQueue
+from referee.matches.seat import NoAlarms
 from referee.matches.table import Table
 from referee.rules.plays import Rules
 
-UNSIGNED = Signed("", "", "")
 TRACE_LINES = 12
 """How many of the last lines of a traceback are kept."""
 
@@ -54,22 +51,7 @@ class Seated(NamedTuple):
     """Return the context that its code needs around it."""
 
 
-class _Queue(Outbox):
-    """Keeps the turns of all seats in the order in which they are asked."""
-
-    __slots__ = ("turns",)
-
-    def __init__(self) -> None:
-        super().__init__(lambda: None)
-        self.turns: deque[events.Turn] = deque()
-
-    def put(self, event: Event) -> None:
-        """Add a turn."""
-        if isinstance(event, events.Turn):
-            self.turns.append(event)
-
-
-class LocalSession:
+class LocalSession(NoAlarms):
     """Plays one session, and provides what the table needs from outside."""
 
     def __init__(
@@ -96,7 +78,7 @@ class LocalSession:
             self._entering(seat, "__init__", 0, 0, 0)
             with seated.at_home():
                 self._seats.append(Seat(seated.bot, view))
-        table, queue = self._table, _Queue()
+        table, queue = self._table, TurnQueue()
         table.start(perf_counter(), [queue] * len(self._bots))
         while not table.over:
             turn = queue.turns.popleft()
@@ -179,30 +161,6 @@ class LocalSession:
                 self._seats[seat].tell(hook, value())
         except (Exception, SystemExit) as error:
             self._fail(seat, error, f"in {hook}, {self._info.session_id}")
-
-    def probe(self, seat: int) -> None:
-        """Ask for no sign of life: bots answer in their turn."""
-
-    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
-        """Doubt nothing: no alarm runs."""
-        return False
-
-    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
-        """Blame nobody: no alarm runs."""
-        return None
-
-    def expect(self, when: float) -> None:
-        """Expect nothing: no alarm runs."""
-
-    def show(self, sight: Sight) -> None:
-        """Show nothing: nobody watches."""
-
-    def sign(self, digest: str) -> Signed:
-        """Sign nothing."""
-        return UNSIGNED
-
-    def finished(self) -> None:
-        """Do nothing: whoever plays the session sees it."""
 
 
 def failure(seat: int, error: BaseException, where: str) -> Failure:

@@ -1,8 +1,9 @@
 """What waits to be sent to one bot, and when it may be sent."""
 
+from collections import deque
 from collections.abc import Callable
 
-from referee.matches.events import Event
+from referee.matches.events import Event, Turn
 from referee.native import native
 
 HOLD_SECONDS = 0.010
@@ -68,3 +69,18 @@ class Outbox:
 
     def __len__(self) -> int:
         return len(self.events)
+
+
+class TurnQueue(Outbox):
+    """Keeps the turns of seats without a stream in the order in which they are asked."""
+
+    __slots__ = ("turns",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda: None)
+        self.turns: deque[Turn] = deque()
+
+    def put(self, event: Event) -> None:
+        """Add a turn."""
+        if isinstance(event, Turn):
+            self.turns.append(event)

@@ -12,6 +12,7 @@ from referee.matches.journal import SEVERAL_OWED
 from referee.matches.kinds import FaultKind, NoticeCode
 from referee.matches.match import Limits, Signed
 from referee.matches.outbox import Outbox
+from referee.native import native
 from referee.records.record import played_for
 
 if TYPE_CHECKING:
@@ -148,6 +149,35 @@ class TableEvents(Protocol):
 
     def finished(self) -> None:
         """Note that the session is over; the table has its result."""
+
+
+@native(allow_interpreted_subclasses=True)
+class NoAlarms:
+    """What the table of a session without clocks and spectators needs from outside, except ``send``."""
+
+    def probe(self, seat: int) -> None:
+        """Ask for no sign of life: bots answer in their turn."""
+
+    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
+        """Doubt nothing: no alarm runs."""
+        return False
+
+    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
+        """Blame nobody: no alarm runs."""
+        return None
+
+    def expect(self, when: float) -> None:
+        """Expect nothing: no alarm runs."""
+
+    def show(self, sight: Sight) -> None:
+        """Show nothing: nobody watches."""
+
+    def sign(self, digest: str) -> Signed:
+        """Sign nothing."""
+        return Signed("", "", "")
+
+    def finished(self) -> None:
+        """Do nothing: whoever plays the session sees it."""
 
 
 class Forfeits:

@@ -199,7 +199,7 @@ async def test_bot_when_it_misuses_a_turn_then_that_turn_alone_fails_or_is_a_pas
             assert (await desk.hear("a pong")).pong.id == 5
             out = bots_pb2.PlayResponse()
             second.open(out)
-            first.act_for_bot(out, bots_pb2.FAULT_KIND_EXCEPTION, wrong)
+            first.reject(out, bots_pb2.FAULT_KIND_EXCEPTION, wrong)
             first.go_on(out)
             desk.send(out)
             right = await moves(desk, [first, second])

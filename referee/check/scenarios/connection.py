@@ -152,9 +152,7 @@ async def next_deal(desk: Desk) -> None:
     desk.open([session])
     await desk.break_off()
     while session.turn is not None and session.deal.number == 1:
-        deal = session.deal
-        deal.act(0, deal.default(0))
-        session.turn = None
+        session.take_default()
         session.go_on(bots_pb2.PlayResponse())
     await desk.come_back()
     await resume(desk, [session])

@@ -204,7 +204,7 @@ async def play_with_faults(
         for session, move in desk.answers(sessions, request, response):
             turns[session.handle] += 1
             if turns[session.handle] % 2:
-                session.act_for_bot(response, kinds[sessions.index(session)], move)
+                session.reject(response, kinds[sessions.index(session)], move)
                 response.events.append(
                     notice(bots_pb2.NOTICE_CODE_STALE_MOVE, session=move.session, sequence=move.sequence)
                 )
