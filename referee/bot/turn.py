@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from referee.bot.view import Action, Happened, SessionView, seen_position
+from referee.bot.view import Action, Happened, SessionView
 from referee.deals.action import Stage
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
-from referee.deals.session import lowest_leads
+from referee.deals.public import PublicDeal
 from referee.errors import PlayError, PositionError
 from referee.position import Position
 from referee.rules.plays import Rules
@@ -237,22 +237,10 @@ class Turn:
         """
         if self.kind == "exchange":
             raise PositionError("an exchange comes before the first position")
-        view = self._view
+        constraints = self._constraints
         try:
-            return seen_position(
-                view.rules,
-                seat=view.seat,
-                step=1 if view.clockwise else -1,
-                dealer=view.dealer,
-                hand=view.hand,
-                counts=view.counts,
-                happened=view.happened_in_play(),
-                include=self._constraints.include,
-                banned=bool(self._constraints.banned),
-                window=self.kind == "bomb",
-                by_lowest=lowest_leads(view.rules.ruleset, view.deal),
-                gifts=view.gifts(),
-                shown=view.shown,
+            return self._view.position(
+                constraints.include, banned=bool(constraints.banned), window=self.kind == "bomb"
             )
         except PlayError as error:
             raise PositionError(f"what was done cannot be followed: {error}") from error
@@ -271,6 +259,11 @@ _KINDS = {
     bots_pb2.TURN_KIND_BEAT_OWN: "beat_own",
     bots_pb2.TURN_KIND_BOMB: "bomb",
 }
+
+
+def public_of(turn: Turn) -> PublicDeal:
+    """Return what everybody has seen of a turn's deal; it goes on with the deal."""
+    return turn._view.public
 
 
 def read_turn(view: SessionView, message: Any) -> Turn:

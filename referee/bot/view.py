@@ -10,6 +10,8 @@ from referee.deals.action import NOBODY, Exchange
 from referee.deals.dealing import is_last_card, landmarks
 from referee.deals.facts import rule_facts
 from referee.deals.holdings import Holdings
+from referee.deals.public import PublicDeal
+from referee.deals.session import lowest_leads
 from referee.memo import Memo
 from referee.native import native
 from referee.position import Position
@@ -30,106 +32,6 @@ class Happened(NamedTuple):
     drawn_cards: int
     """The mask of the cards drawn if it was this seat; else 0."""
     out_of_turn: bool
-
-
-class Gift(NamedTuple):
-    """A card that changed hands in an exchange, as reported to a seat."""
-
-    giver: int
-    taker: int
-    card: int
-    """Its mask; 0 if the seat did not see it."""
-
-
-def seen_position(
-    rules: Rules,
-    *,
-    seat: int,
-    step: int,
-    dealer: int,
-    hand: int,
-    counts: Sequence[int],
-    happened: Sequence[Happened],
-    include: int = 0,
-    banned: bool = False,
-    window: bool = False,
-    by_lowest: bool = False,
-    gifts: Sequence[Gift] = (),
-    shown: int = 0,
-) -> Position:
-    """Return the position as ``seat``, which owes a decision, sees it.
-
-    ``hand`` is its mask, ``counts`` are the cards of all seats now, ``happened`` is what they did since the
-    first lead. ``include`` is the mask of the card that the lead must contain, ``banned`` says that the top
-    card may not be played as the last one now, and ``window`` that the last play may be bombed out of turn.
-    ``by_lowest`` says that the holder of the lowest card led this deal, if the rules do not. ``gifts`` is
-    an exchange, ``shown`` the mask of leftover cards that everybody saw a seat take.
-    """
-    sizes = _sizes(counts, happened)
-    masks = _masks_at_start(rules, seat, sizes, gifts, shown)
-    masks[seat] = _own(rules, seat, hand, happened)
-    by_lowest = (by_lowest or rules.ruleset.lead == "lowest") and rules.ruleset.first_lead != "random"
-    leader = happened[0].seat if happened else seat
-    stock, bans = rules.ruleset.leftover == "stock", rules.ruleset.last_top_card == "cannot_win"
-    includes = rules.ruleset.lead_includes_lowest
-    if by_lowest and includes and happened and happened[0].played:  # a lead that cannot be made shows no card
-        include = _lowest(rules, happened[0].played)
-    return Position.seen(
-        rules,
-        step=step,
-        dealer=dealer,
-        leader=leader,
-        hands=[(mask, size - rules.count(mask)) for mask, size in zip(masks, sizes, strict=True)],
-        actions=[(action.seat, action.played, action.out_of_turn) for action in happened],
-        include=include,
-        # Of another leader that draws cards, one cannot tell which of those played it held by then.
-        leader_has_lowest=by_lowest and not includes and (leader == seat or not stock),
-        exchange=_exchange(*gifts) if gifts else None,
-        stock=[0] * (len(rules.pack) - sum(sizes)) if stock else [],
-        drawn={index: action.drawn_cards for index, action in enumerate(happened) if action.drawn_cards},
-        answers=() if window else None,
-        ban_lifted=bans and not banned and not window and is_last_card(rules, hand),
-        seat=seat if window else NOBODY,
-    )
-
-
-def _sizes(counts: Sequence[int], happened: Sequence[Happened]) -> list[int]:
-    """Return how many cards the seats had before these actions."""
-    sizes = list(counts)
-    for action in happened:
-        sizes[action.seat] += action.played.bit_count() - action.drawn
-    return sizes
-
-
-def _own(rules: Rules, seat: int, hand: int, happened: Sequence[Happened]) -> int:
-    """Return the hand of ``seat`` when play began."""
-    for action in reversed(happened):
-        if action.seat == seat:
-            hand = rules.add(rules.remove(hand, action.drawn_cards), action.played)
-    return hand
-
-
-def _masks_at_start(
-    rules: Rules, seat: int, sizes: Sequence[int], gifts: Sequence[Gift], shown: int
-) -> list[int]:
-    """Return, by seat, the mask of the cards that ``seat`` knows it to have held when play began."""
-    masks = [0] * len(sizes)
-    parties = {gift.giver for gift in gifts}
-    taker = sizes.index(max(sizes))  # who took the cards left over has more than the others
-    if shown and (taker not in parties or seat in parties):
-        masks[taker] = shown
-    for giver, other, card in gifts:
-        masks[giver] = rules.remove(masks[giver], card & masks[giver])
-        masks[other] = rules.add(masks[other], card)
-    return masks
-
-
-def _exchange(gift: Gift, returned: Gift) -> Exchange:
-    return Exchange(gift.giver, gift.taker, gift.card, returned.card)
-
-
-def _lowest(rules: Rules, mask: int) -> int:
-    return next(card for card in landmarks(rules).leading if card & mask)
 
 
 _PACKED_HAND = 0x0A
@@ -172,15 +74,13 @@ _ACTION_KINDS = {
 
 
 class Step(NamedTuple):
-    """A decoded action."""
+    """An action as a bot's seat sees it."""
 
     changed: int
     """The seats whose hands the action changes, as bits."""
     seat: int
-    change: int
-    """By how many cards the seat's hand grows."""
     played: int
-    """Mask of the cards played."""
+    """Mask of the cards played, or given in an exchange as far as the bot's seat saw them."""
     drawn: int
     """Mask of the cards drawn, if the bot's own seat drew them."""
     taker: int
@@ -190,24 +90,32 @@ class Step(NamedTuple):
     """The action as all seats were shown it, in the form of deal records; empty for an exchange."""
 
 
-def _step(rules: Rules, encoded: bytes) -> Step:
-    action = bots_pb2.Action.FromString(encoded)
-    numbers = card_numbers(rules)
-    mask = numbers.mask(action.cards)
-    exchange = action.kind == bots_pb2.ACTION_KIND_EXCHANGE
-    changed = 1 << action.seat if mask or action.drawn else 0
-    kind = _ACTION_KINDS.get(action.kind, "pass")
-    text = rules.text(mask)
-    cards = tuple(text.split())
+def step_of(
+    rules: Rules, seat: int, kind: str, played: int, drawn: int, *, drawn_cards: int = 0, taker: int = -1
+) -> Step:
+    """Return an action of a seat; ``drawn`` counts the cards that it drew, ``drawn_cards`` is their mask."""
+    text = rules.text(played)
     return Step(
-        changed=changed | 1 << action.partner if exchange else changed,
-        seat=action.seat,
-        change=-1 if exchange else action.drawn - len(action.cards),
-        played=mask,
-        drawn=numbers.mask(action.drawn_cards),
-        taker=action.partner if exchange else -1,
-        action=Action(action.seat, kind, cards, action.drawn),
-        text="" if exchange else _action_text(action.seat, kind, text, action.drawn),
+        changed=(1 << seat if played or drawn or taker >= 0 else 0) | (1 << taker if taker >= 0 else 0),
+        seat=seat,
+        played=played,
+        drawn=drawn_cards,
+        taker=taker,
+        action=Action(seat, kind, tuple(text.split()), drawn),
+        text="" if taker >= 0 else _action_text(seat, kind, text, drawn),
+    )
+
+
+def _step(rules: Rules, encoded: bytes) -> Step:
+    action, mask = bots_pb2.Action.FromString(encoded), card_numbers(rules).mask
+    return step_of(
+        rules,
+        action.seat,
+        _ACTION_KINDS.get(action.kind, "pass"),
+        mask(action.cards),
+        action.drawn,
+        drawn_cards=mask(action.drawn_cards),
+        taker=action.partner if action.kind == bots_pb2.ACTION_KIND_EXCHANGE else -1,
     )
 
 
@@ -247,9 +155,9 @@ class SessionView:
 
     # fmt: off
     __slots__ = (
-        "_actions", "_counted", "_counts", "_facts", "_held", "_log", "_numbers", "_own_bit", "_played",
-        "_step", "clockwise", "deal", "dealer", "deals", "ratings", "rules", "scores", "seat", "seats",
-        "session_id", "shown", "tournament",
+        "_actions", "_facts", "_followed", "_held", "_log", "_numbers", "_opening", "_own_bit", "_played",
+        "_public", "_step", "clockwise", "deal", "dealer", "deals", "ratings", "rules", "scores", "seat",
+        "seats", "session_id", "shown", "tournament",
     )
     # fmt: on
 
@@ -285,10 +193,12 @@ class SessionView:
         self._held = Holdings(rules, self._facts, (0,))
         """The bot's hand and its plays."""
         self._log: list[Step] = []
-        """What happened in the deal; ``_actions`` and ``_counts`` follow it as far as they have been read."""
+        """What happened in the deal; ``_actions`` and ``_public`` follow it as far as they have been read."""
         self._actions: list[Action] = []
-        self._counts: list[int] = []
-        self._counted = 0
+        self._public = PublicDeal(rules, 1, (0,) * len(self.seats))
+        self._followed = 0
+        self._opening = 0
+        """The hand with which play began."""
         self._step: Callable[[bytes], Step] = _steps(self.rules).__getitem__
         self._played = _played(self.rules)
 
@@ -322,10 +232,10 @@ class SessionView:
     ) -> None:
         """Begin a deal with this hand, a mask, and these numbers of cards, by seat."""
         self.deal, self.shown = deal, shown
-        self._held = Holdings(self.rules, self._facts, (hand,))
+        self._held, self._opening = Holdings(self.rules, self._facts, (hand,)), hand
         self.dealer, self.clockwise = dealer, clockwise
         self._log, self._actions = [], []
-        self._counts, self._counted = list(counts), 0
+        self._public, self._followed = PublicDeal(self.rules, 1 if clockwise else -1, counts), 0
 
     def deal_ended(self, ended: "bots_pb2.DealEnded") -> None:
         """Process the end of a deal, after its last actions."""
@@ -358,15 +268,22 @@ class SessionView:
         return filter(None, map(_text_of, self._log))
 
     @property
+    def public(self) -> PublicDeal:
+        """The deal as everybody sees it, after what has been reported; it follows what is reported later."""
+        log, public = self._log, self._public
+        if self._followed < len(log):
+            for step in log[self._followed :]:
+                if step.taker >= 0:
+                    public.exchange(step.seat, step.taker)
+                else:
+                    public.add(step.seat, step.played, step.action.drawn)
+            self._followed = len(log)
+        return public
+
+    @property
     def counts(self) -> Sequence[int]:
         """How many cards each seat has left."""
-        log, counts = self._log, self._counts
-        for step in log[self._counted :]:
-            counts[step.seat] += step.change
-            if step.taker >= 0:
-                counts[step.taker] += 1
-        self._counted = len(log)
-        return counts
+        return self.public.counts
 
     @property
     def hand(self) -> int:
@@ -410,12 +327,66 @@ class SessionView:
             if step.taker < 0
         ]
 
-    def gifts(self) -> list[Gift]:
-        """Return what changed hands in this deal's exchange."""
-        return [Gift(step.seat, step.taker, step.played) for step in self._log[:2] if step.taker >= 0]
+    def position(self, include: int, *, banned: bool, window: bool) -> Position:
+        """Return the position as the bot, which owes a decision, sees it.
+
+        ``include`` is the mask of the card that the lead must contain, ``banned`` says that the top card may
+        not be played as the last one now, and ``window`` that the last play may be bombed out of turn.
+        """
+        rules, seat, ruleset = self.rules, self.seat, self.rules.ruleset
+        sizes = self.public.begun
+        gifts = [step for step in self._log[:2] if step.taker >= 0]
+        actions = self._log[len(gifts) :]
+        masks = self._masks_at_start(gifts)
+        leader = actions[0].seat if actions else seat
+        by_lowest = lowest_leads(ruleset, self.deal) and ruleset.first_lead != "random"
+        stock, bans = ruleset.leftover == "stock", ruleset.last_top_card == "cannot_win"
+        includes = ruleset.lead_includes_lowest
+        if by_lowest and includes and actions and actions[0].played:  # not a lead that cannot be made
+            include = _lowest(rules, actions[0].played)
+        return Position.seen(
+            rules,
+            step=1 if self.clockwise else -1,
+            dealer=self.dealer,
+            leader=leader,
+            hands=[(mask, size - rules.count(mask)) for mask, size in zip(masks, sizes, strict=True)],
+            actions=[(step.seat, step.played, step.action.kind == "bomb") for step in actions],
+            include=include,
+            # Of another leader that draws cards, one cannot tell which of those played it held by then.
+            leader_has_lowest=by_lowest and not includes and (leader == seat or not stock),
+            exchange=_exchange(*gifts) if gifts else None,
+            stock=[0] * (len(rules.pack) - sum(sizes)) if stock else [],
+            drawn={index: step.drawn for index, step in enumerate(actions) if step.drawn},
+            answers=() if window else None,
+            ban_lifted=bans and not banned and not window and is_last_card(rules, self.hand),
+            seat=seat if window else NOBODY,
+        )
+
+    def _masks_at_start(self, gifts: Sequence[Step]) -> list[int]:
+        """Return, by seat, the mask of the cards that the bot knows it to have held when play began."""
+        rules, sizes = self.rules, self._public.begun
+        masks = [0] * len(sizes)
+        givers = {gift.seat for gift in gifts}
+        taker = sizes.index(max(sizes))  # who took the cards left over has more than the others
+        if self.shown and (taker not in givers or self.seat in givers):
+            masks[taker] = self.shown
+        for gift in gifts:
+            masks[gift.seat] = rules.remove(masks[gift.seat], gift.played & masks[gift.seat])
+            masks[gift.taker] = rules.add(masks[gift.taker], gift.played)
+        masks[self.seat] = self._opening
+        return masks
 
     def _exchanged(self, giver: int, taker: int, card: int) -> None:
         if giver == self.seat:
             self._held.play(0, card)
         elif taker == self.seat:
             self._held.add(0, card)
+        self._opening = self.hand
+
+
+def _exchange(gift: Step, returned: Step) -> Exchange:
+    return Exchange(gift.seat, gift.taker, gift.played, returned.played)
+
+
+def _lowest(rules: Rules, mask: int) -> int:
+    return next(card for card in landmarks(rules).leading if card & mask)

@@ -1,4 +1,8 @@
-"""A deal as everybody sees it, whose hands are not known: a fold over what its seats did."""
+"""A deal as everybody sees it, whose hands are not known: a fold over what its seats did.
+
+Bots, learners and spectators follow deals with it; what a seat knows of its own hand is the view's
+(``referee.bot.view``).
+"""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -13,8 +17,8 @@ class PublicDeal:
 
     # fmt: off
     __slots__ = (
-        "_begun", "_drawn", "_locks", "_next", "_next_leads", "_own", "_rules", "_trick", "_trick_is_over",
-        "counts", "gone", "last", "out", "passed", "played", "to_beat", "tricks", "turn", "winner",
+        "_drawn", "_locks", "_next", "_next_leads", "_own", "_rules", "_stock", "_trick", "_trick_is_over",
+        "begun", "counts", "gone", "last", "out", "passed", "played", "to_beat", "tricks", "turn", "winner",
     )
     # fmt: on
 
@@ -23,11 +27,13 @@ class PublicDeal:
         self._rules = rules
         self.counts = list(counts)
         """Cards left, by seat."""
+        self.begun = self.counts[:]
+        """Cards when play began, after an exchange, by seat."""
         players = len(self.counts)
         self._next = next_seats(step, players)
         self._locks, self._own = rules.ruleset.pass_locks, rules.ruleset.beat_own
         self._next_leads = rules.ruleset.after_out == "next_leads"
-        self._begun = len(rules.pack) - sum(self.counts)
+        self._stock = len(rules.pack) - sum(self.counts)
         self._drawn = 0
         self._trick = [0] * players
         self._trick_is_over = True
@@ -49,6 +55,12 @@ class PublicDeal:
         """Who is next, unless somebody bombs out of turn or the deal is over; ``NOBODY`` at first."""
         self.winner = NOBODY
         """Who won the trick that the last action ended; ``NOBODY`` if it ended none."""
+
+    def exchange(self, giver: int, taker: int) -> None:
+        """Take in that a seat gave another one a card before play began."""
+        for counts in (self.begun, self.counts):
+            counts[giver] -= 1
+            counts[taker] += 1
 
     def add(self, seat: int, mask: int, drawn: int) -> None:
         """Take in an action: the cards played, or a pass for 0, and how many cards it drew."""
@@ -94,10 +106,10 @@ class PublicDeal:
     def _draw(self, seat: int, drawn: int) -> None:
         self.counts[seat] += drawn
         self._drawn += drawn
-        if self._drawn > self._begun:  # so the cards of finished tricks are the stock now
-            self._begun += sum([mask.bit_count() for mask in self.played])
+        if self._drawn > self._stock:  # so the cards of finished tricks are the stock now
+            self._stock += sum([mask.bit_count() for mask in self.played])
             self.played = self._trick[:]
-            self._begun -= sum([mask.bit_count() for mask in self.played])
+            self._stock -= sum([mask.bit_count() for mask in self.played])
             self.gone = reduce(self._rules.add, self.played, 0)
 
     def _advance(self, seat: int) -> None:

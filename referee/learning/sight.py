@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from referee.bot.turn import KIND_AT, Turn
+from referee.bot.turn import KIND_AT, Turn, public_of
 from referee.deals.deal import Deal
 from referee.deals.public import PublicDeal
 from referee.rules.plays import Rules
@@ -46,17 +46,11 @@ class Sight(NamedTuple):
 
 def of_turn(turn: Turn) -> Sight:
     """Return what a bot sees in a turn."""
-    rules, step = turn.rules, 1 if turn.clockwise else -1
-    happened = [(action.seat, action.played, action.drawn) for action in turn.happened]
-    begun = list(turn.counts)
-    for seat, played, drawn in happened:
-        begun[seat] += played.bit_count() - drawn
-    public = PublicDeal(rules, step, begun)
-    for action in happened:
-        public.add(*action)
+    rules = turn.rules
+    public = public_of(turn)
     return Sight(
         seat=turn.seat,
-        step=step,
+        step=1 if turn.clockwise else -1,
         dealer=turn.dealer,
         kind=turn.kind,
         hand=turn.hand_mask,

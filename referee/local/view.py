@@ -5,14 +5,13 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from referee.bot.turn import KIND_AT, Turn
-from referee.bot.view import Action, SessionView, Step
+from referee.bot.view import SessionView, Step, step_of
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
 from referee.matches import events
 from referee.matches.events import SessionInfo
 from referee.memo import Memo
 from referee.protocol.wire import exchange_steps
-from referee.records.record import action_text
 from referee.rules.plays import Rules
 
 Given: TypeAlias = tuple[int, int, int]
@@ -82,32 +81,11 @@ def _steps(rules: Rules, seat: int) -> Memo[Entry | Given, Step]:
 def _action_step(rules: Rules, seat: int, entry: Entry) -> Step:
     """Return an action as a seat sees it: what others drew is hidden from it."""
     actor, played, drawn, out_of_turn = entry
-    number = drawn.bit_count()
     kind = ("bomb" if out_of_turn else "play") if played else "pass"
-    text = rules.text(played)
-    return Step(
-        changed=1 << actor if played or drawn else 0,
-        seat=actor,
-        change=number - played.bit_count(),
-        played=played,
-        drawn=drawn if actor == seat else 0,
-        taker=-1,
-        action=Action(actor, kind, tuple(text.split()), number),
-        text=f"{actor}:- +{number}" if number else action_text(rules, entry),
-    )
+    return step_of(rules, actor, kind, played, drawn.bit_count(), drawn_cards=drawn if actor == seat else 0)
 
 
 def _exchange_step(rules: Rules, seat: int, gift: Given) -> Step:
     """Return a step of an exchange as a seat sees it: the card only if it gives or takes it."""
     giver, taker, card = gift
-    seen = card if seat in (giver, taker) else 0
-    return Step(
-        changed=1 << giver | 1 << taker,
-        seat=giver,
-        change=-1,
-        played=seen,
-        drawn=0,
-        taker=taker,
-        action=Action(giver, "exchange", tuple(rules.text(seen).split()), 0),
-        text="",
-    )
+    return step_of(rules, giver, "exchange", card if seat in (giver, taker) else 0, 0, taker=taker)

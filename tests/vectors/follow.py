@@ -7,7 +7,6 @@ from referee.bot.view import SessionView
 from referee.deals.action import Stage
 from referee.deals.deal import Deal
 from referee.deals.dealing import Dealt
-from referee.deals.public import PublicDeal
 from referee.matches.events import log_length
 from referee.protocol.numbers import card_numbers
 from referee.protocol.wire import add_actions
@@ -37,33 +36,25 @@ def answer(given: Mapping[str, Any]) -> list[dict[str, object]]:
     rules = rules_named(given["ruleset"])
     players = rules.ruleset.players
     view = SessionView(rules, "", "", [""] * players, given["seat"], 1, [0] * players)
-    public: PublicDeal | None = None
     answers: list[dict[str, object]] = []
     for message in given["messages"]:
         if message["says"] == "deal":
-            step = 1 if message["direction"] == "clockwise" else -1
             view.begin(
                 1,
                 rules.parse(message["hand"]),
                 message["hand_sizes"],
                 dealer=message["dealer"],
-                clockwise=step == 1,
+                clockwise=message["direction"] == "clockwise",
                 shown=rules.parse(message["shown"]),
             )
-            public = PublicDeal(rules, step, message["hand_sizes"])
         elif message["says"] == "actions":
-            assert public is not None
             view.happened([_encoded(rules, action) for action in message["actions"]])
-            for action in message["actions"]:
-                if action["kind"] != "exchange":
-                    public.add(action["seat"], rules.parse(action["cards"]), action["drawn"])
-        assert public is not None
         answers.append(
             {
                 "hand": rules.text(view.hand),
                 "counts": [*view.counts],
-                "to_beat": rules.text(public.to_beat),
-                "out": [*public.out],
+                "to_beat": rules.text(view.public.to_beat),
+                "out": [*view.public.out],
             }
         )
     return answers

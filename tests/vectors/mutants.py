@@ -92,7 +92,7 @@ DEALS = (
 
 AROUND = (
     Mutant("bot/view.py", "self._held.add(0, step.drawn)", "pass", "follow"),
-    Mutant("bot/view.py", "counts[step.taker] += 1", "pass", "follow"),
+    Mutant("deals/public.py", "counts[taker] += 1", "pass", "follow"),
     Mutant("bot/view.py", "self._held.add(0, card)", "pass", "follow"),
     Mutant("records/results.py", 'f":- +{len(drawn[1].split())}"', '":-"', "digest"),
     Mutant("records/results.py", "sha256((digest + deal).encode())", "sha256(deal.encode())", "digest"),
