@@ -12,17 +12,18 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import NoReturn
 
+from tests.builds import digest, have
 from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ROOT / ".venv" / "bin" / "python"
 """The Python with the checkout, in which nothing is compiled."""
 FOLDER = ROOT / ".cache" / "compiled"
+WHEEL = ROOT / ".cache" / "wheel"
 COMPILED = FOLDER / "bin" / "python"
 """The Python with the compiled wheel; see ``build``."""
 SWITCH = "HATCH_BUILD_HOOK_ENABLE_CUSTOM"
@@ -45,36 +46,35 @@ def missing() -> str:
 def build() -> None:
     """Build the wheel, and make the environment of ``COMPILED``, unless there is one of the same sources."""
     FOLDER.parent.mkdir(exist_ok=True)
-    key = _key()
+    sources = [*(ROOT / "referee").rglob("*.py"), ROOT / "referee" / "pyproject.toml", SHIFTS]
+    key = digest(sources, ROOT, sys.version, version("mypy"))
     with (FOLDER.parent / "compiled.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests in several processes ask for it
         built = FOLDER / "built"
         if built.is_file() and built.read_text() == key:
             return
+        have(FOLDER.parent, "wheel", key, ["wheel"], _compile)
         shutil.rmtree(FOLDER, ignore_errors=True)
         venv.create(FOLDER)
-        wheels = FOLDER / "wheels"
-        command = tied(PURE, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels)
-        _run(command, cwd=ROOT / "referee", env={**os.environ, SWITCH: "true"})
         pip = tied(PURE, "-m", "pip", "--quiet", "--isolated", "--python", COMPILED, "install", "--no-index")
-        _run([*pip, "--no-deps", *map(str, wheels.iterdir())], cwd=ROOT)
+        _run([*pip, "--no-deps", *map(str, WHEEL.glob("*.whl"))], cwd=ROOT)
         packages, others = (
             Path(sysconfig.get_path("purelib", "venv", {"base": str(base)}))
             for base in (FOLDER, ROOT / ".venv")
         )
         (packages / "behind.pth").write_text(f"{others}\n{ROOT}\n")
-        mypyc = tied(PURE.parent / "mypyc", "--config-file=", shutil.copy(SHIFTS, packages))
-        _run(mypyc, cwd=packages, env={**os.environ, "MYPYPATH": str(ROOT)})
+        for file in WHEEL.glob(f"{SHIFTS.stem}*"):
+            shutil.copy(file, packages)
         built.write_text(key)
 
 
-def _key() -> str:
-    """Return what changes with the sources and with what compiles them."""
-    parts = sha256(repr((sys.version, version("mypy"))).encode())
-    sources = sorted([*(ROOT / "referee").rglob("*.py"), ROOT / "referee" / "pyproject.toml", SHIFTS])
-    for path in sources:
-        parts.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
-    return parts.hexdigest()
+def _compile() -> None:
+    """Make what the environment is made of: the wheel, and the compiled module of the tests."""
+    shutil.rmtree(WHEEL, ignore_errors=True)
+    command = tied(PURE, "-m", "hatchling", "build", "--target", "wheel", "--directory", WHEEL)
+    _run(command, cwd=ROOT / "referee", env={**os.environ, SWITCH: "true"})
+    mypyc = tied(PURE.parent / "mypyc", "--config-file=", shutil.copy(SHIFTS, WHEEL))
+    _run(mypyc, cwd=WHEEL, env={**os.environ, "MYPYPATH": str(ROOT)})
 
 
 def _run(command: list[str], *, cwd: Path, env: dict[str, str] | None = None) -> None:

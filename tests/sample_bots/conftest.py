@@ -1,15 +1,15 @@
 """Fixtures with the sample bots in other languages, each built once for all tests."""
 
-import fcntl
-import hashlib
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.builds import digest, have
 from tests.needed import leave_out, require
-from tests.sample_bots.toolchain import SAMPLES, run_in
+from tests.sample_bots.toolchain import SAMPLES, run_in, sources
 
 
 @pytest.fixture(scope="session")
@@ -41,13 +41,14 @@ def cmake() -> str:
 def cpp_build(cmake: str) -> Path:
     """Build the bot in C++ and its tests as far as their sources have changed; return the folder."""
     folder = SAMPLES / "cpp"
-    build = folder / "build"
-    build.mkdir(exist_ok=True)
-    with (build / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of these tests build it, too
+
+    def build() -> None:
         run_in(folder, cmake, "-S", ".", "-B", "build", "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON")
         run_in(folder, cmake, "--build", "build")
-    return build
+
+    versions = run_in(folder, "pkg-config", "--modversion", "grpc++", "protobuf", "gtest")
+    have(folder, "cpp", sources(folder, versions), ["build/bot", "build/tests"], build)
+    return folder / "build"
 
 
 @pytest.fixture(scope="session")
@@ -67,16 +68,8 @@ def mvn() -> str:
 def java_bot(mvn: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the bot in Java, if its sources have changed since the last build; return its start script."""
     folder = SAMPLES / "java"
-    sources = [folder / "pom.xml", *sorted(folder.glob("src/main/**/*.java"))]
-    sources += sorted(folder.glob("src/main/proto/referee/v1/*.proto"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
-    built = folder / "target" / ".built"
-    built.parent.mkdir(exist_ok=True)
-    with (folder / "target" / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of these tests build it, too
-        if not built.exists() or built.read_text() != digest:
-            run_in(folder, mvn, "--batch-mode", "--quiet", "package", "-DskipTests")
-            built.write_text(digest)
+    build = partial(run_in, folder, mvn, "--batch-mode", "--quiet", "package", "-DskipTests")
+    have(folder, "java", sources(folder), ["target/bot.jar", "target/lib"], build)
     program = tmp_path_factory.mktemp("java") / "bot"
     program.write_text(f"#!/bin/sh\nexec {require('java')} -jar {folder / 'target' / 'bot.jar'}\n")
     program.chmod(0o755)
@@ -102,12 +95,15 @@ def node() -> str:
     """Return the path of Node, after installing the bot's locked packages and building it."""
     folder = SAMPLES / "typescript"
     path, npm = require("node"), require("npm")
-    lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
-    installed = folder / "node_modules" / ".installed"
-    if not installed.exists() or installed.read_text() != lock:
-        run_in(folder, npm, "ci")
-        installed.write_text(lock)
-    run_in(folder, npm, "run", "build")
+    packages = digest([folder / "package-lock.json"], folder, run_in(folder, path, "--version"))
+    have(folder, "npm", packages, ["node_modules"], partial(run_in, folder, npm, "ci"))
+    have(
+        folder,
+        "typescript",
+        sources(folder, packages),
+        ["dist"],
+        partial(run_in, folder, npm, "run", "build"),
+    )
     return path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample_bots.toolchain import SAMPLES
+from tests.sample_bots.toolchain import CARGO
 from tests.tied import tied
 
 
@@ -16,8 +16,8 @@ def test_new_bot_is_built_tested_and_checked(
 ) -> None:
     fixtures = {"Cpp": "cmake", "go": "go", "Java": "java_bot", "Rust": "rust_bot", "typescript": "node"}
     request.getfixturevalue(fixtures[language])  # installs the packages
-    # Cargo takes the packages that it has built already.
-    monkeypatch.setenv("CARGO_BUILD_BUILD_DIR", str(SAMPLES / "rust" / "target"))
+    for variable, folder in CARGO.items():
+        monkeypatch.setenv(variable, folder)
     monkeypatch.setenv("CMAKE_BUILD_TYPE", "Debug")  # is compiled sooner
     command = tied(
         sys.executable, "-m", "referee", "bot", "new", str(tmp_path / "bot"), "--language", language

@@ -56,8 +56,8 @@ def _rust(folder: Path) -> Sequence[str]:
         '[package]\nname = "run"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\nserde_json = "1"\n'
     )
     (folder / "Cargo.toml").write_text(package)
-    run_in(folder, require("cargo"), "build", "--quiet", "--jobs", "1", CARGO_TARGET_DIR=str(folder / "made"))
-    return [str(folder / "made/debug/run")]
+    run_in(folder, require("cargo"), "build", "--quiet", "--jobs", "1")
+    return [str(folder / "target/debug/run")]
 
 
 def _java(folder: Path) -> Sequence[str]:
