@@ -86,11 +86,12 @@ sweep: setup ## run all tests with either build and many examples, compare five-
 	@$(BIN)/python -m tests.referee.sweep
 	@$(BIN)/python -m tests.vectors check
 	@$(BIN)/python -m tests.vectors.mutants
+	@$(BIN)/python -m tests.faults
 	@$(BIN)/python -m tests.arena.compared_pairings
 	@$(BIN)/python -m tests.arena.honest
 
 bench: setup ## measure the rules engine and the referee beside their peers (minutes)
 	@$(BIN)/python -m benchmarks engine referee memory pairing
 
-clean: ## remove the virtual environment and all caches
+clean: ## remove the virtual environment and all caches of this checkout
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
