@@ -1,14 +1,26 @@
-"""How many examples property tests draw: few by default, many in ``make sweep``."""
+"""How much tests try: little by default, much in ``make sweep``."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from hypothesis import settings
+
+Case = TypeVar("Case")
 
 SWEEP = "sweep"
 """The profile of ``make sweep``, which hypothesis's own option ``--hypothesis-profile`` chooses."""
 
 
+def is_sweep() -> bool:
+    """Return whether this is ``make sweep``."""
+    return settings.get_current_profile_name() == SWEEP
+
+
 def examples(count: int, **others: Any) -> settings:
     """Return settings with so many examples in a sweep, and else with a fifth of them."""
-    everything = settings.get_current_profile_name() == SWEEP
-    return settings(max_examples=count if everything else max(count // 5, 5), **others)
+    return settings(max_examples=count if is_sweep() else max(count // 5, 5), **others)
+
+
+def some(cases: Sequence[Case], every: int = 5) -> Sequence[Case]:
+    """Return all cases in a sweep, and else the first of every five, or however many."""
+    return cases if is_sweep() else cases[::every]

@@ -1,13 +1,10 @@
 """Output for people, on real terminals of several widths and in a pipe, with the longest names allowed."""
 
-import fcntl
 import os
 import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,6 +28,7 @@ HOST = f"{'j' * 60}.example.org:8710"
 LENGTHS = {"z": 39, "q": 38, "x": 38, "j": 60}
 """How many times each letter occurs in a row in these names."""
 
+WIDTHS = (60, 80, 120)
 COMMANDS = [
     ["tournament", "list"],
     ["tournament", "standings", CUP, "--crosstable"],
@@ -53,13 +51,20 @@ COMMANDS = [
 ]
 
 RUN_ALL = """
-import sys
+import fcntl, struct, sys, termios
 from referee.cli.app import run
-for command in sys.stdin.read().split("\\n\\n"):
-    assert run(["--data", sys.argv[1], *command.split("\\n")]) == 0, command
-    print("=====", flush=True)
+commands = [command.split("\\n") for command in sys.stdin.read().split("\\n\\n")]
+for width in sys.argv[2:] or [""]:
+    if width:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(width), 0, 0))
+    for command in commands:
+        assert run(["--data", sys.argv[1], *command]) == 0, command
+        print("=====", flush=True)
 """
-"""Runs all commands read from standard input, where each argument of a command has a line of its own."""
+"""Runs all commands read from standard input, where each argument of a command has a line of its own.
+
+Its arguments are the arena's folder, and the widths that its terminal has one after another.
+"""
 
 
 @pytest.fixture
@@ -75,12 +80,11 @@ def environment(world: World, settings: Settings) -> dict[str, str]:
     return clean | {"ARENA_TOKEN": registered[0].token, "ARENA_LISTEN": HOST, "ARENA_REFEREES": HOST}
 
 
-def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> list[str]:
-    """Return what each of the commands prints on a terminal of this width."""
+def shown_on_terminals(data: Path, environment: dict[str, str]) -> list[str]:
+    """Return what each of the commands prints on a terminal, of one width after another."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     with subprocess.Popen(
-        tied(sys.executable, "-c", RUN_ALL, data),
+        tied(sys.executable, "-c", RUN_ALL, data, *map(str, WIDTHS)),
         stdin=subprocess.PIPE,
         stdout=theirs,
         stderr=theirs,
@@ -118,11 +122,10 @@ def test_commands_fold_nothing_in_a_pipe_and_cut_nothing_on_a_terminal_of_any_wi
 ) -> None:
     in_pipe = shown_in_a_pipe(settings.data, environment)
     assert_nothing_folded(dict(zip(map(tuple, COMMANDS), in_pipe, strict=True)))
-    for width in (60, 80, 120):
-        on_terminal = shown_on_a_terminal(settings.data, width, environment)
-        assert len(on_terminal) == len(in_pipe) == len(COMMANDS)
-        for command, shown, whole in zip(COMMANDS, on_terminal, in_pipe, strict=True):
-            assert_all_there((width, *command), shown, whole)
+    on_terminals = shown_on_terminals(settings.data, environment)
+    commands = [(width, *command) for width in WIDTHS for command in COMMANDS]
+    for command, shown, whole in zip(commands, on_terminals, in_pipe * len(WIDTHS), strict=True):
+        assert_all_there(command, shown, whole)
 
 
 def assert_all_there(command: tuple[object, ...], shown: str, whole: str) -> None:

@@ -34,7 +34,7 @@ from tests.waiting import DEADLINE, wait_for
 
 SAMPLES = ("greedy.py", "keeper.py", "pairs_first.py", "lowest.py")
 BOTS = {f"owner-{number}/bot": SAMPLES[number % len(SAMPLES)] for number in range(9)}
-SESSIONS = 10
+SESSIONS = 4
 QUEUE = {
     "format": "continuous",
     "ruleset": "chinese",

@@ -14,6 +14,7 @@ from arena.results.ratings.rebuild import rebuild
 from arena.store.storage import Storage, Transaction, open_storage
 from tests.arena.fakes import Clock, play_at_once
 from tests.arena.world import LEASE, World, results
+from tests.examples import some
 
 
 class Undisturbed(NamedTuple):
@@ -89,13 +90,12 @@ def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
 ) -> None:
     expected, commits = undisturbed
     assert commits > 20
-    for place in range(commits):
-        for when in ("before", "after"):
-            world = make_world()
-            deaths = run(world, CrashingStorage(world.storage, dying_at(place, when)), lambda: 0)
-            assert deaths == 1
-            assert results(world.storage) == expected, (place, when)
-            assert rebuild(world.storage).problem is None, (place, when)
+    deaths = [(place, when) for place in range(commits) for when in ("before", "after")]
+    for place, when in some(deaths, 3):
+        world = make_world()
+        assert run(world, CrashingStorage(world.storage, dying_at(place, when)), lambda: 0) == 1
+        assert results(world.storage) == expected, (place, when)
+        assert rebuild(world.storage).problem is None, (place, when)
 
 
 @pytest.mark.parametrize("seed", range(5))

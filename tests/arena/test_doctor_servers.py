@@ -111,6 +111,16 @@ def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
     )
 
 
+def check_rabbitmq(running: Cluster, url: str) -> None:
+    """Check what is said of this other broker."""
+    status, lines = doctor(running.settings, broker_url=url)
+    assert (status, [line for line in lines if not line.startswith("ok ")]) == (0, [])
+    line = trouble(running.settings, broker_url=f"{url}nowhere")
+    assert line.endswith("→ create it, or correct ARENA_BROKER_URL")
+    line = trouble(running.settings, broker_url=url.replace("guest:guest", f"guest:{WRONG}"))
+    assert line.endswith("→ correct the user or the password in ARENA_BROKER_URL")
+
+
 def check_database(running: Cluster, postgres: Postgres) -> None:
     """Break the database in one way after another, check that it is named with the setting, and mend it."""
     settings = running.settings
@@ -136,10 +146,14 @@ def check_database(running: Cluster, postgres: Postgres) -> None:
     running.wait(lambda: is_well(settings))
 
 
-def test_doctor_when_on_postgresql_and_redis_then_it_names_what_is_broken(
+def test_doctor_when_something_is_broken_then_it_names_it(
     postgres: Postgres, locked: str, tmp_path: Path
 ) -> None:
-    with servers.redis_server() as (port, server), Redis(LOOPBACK, port) as client:
+    with (
+        servers.redis_server() as (port, server),
+        Redis(LOOPBACK, port) as client,
+        servers.rabbitmq() as rabbit,
+    ):
         client.config_set("requirepass", PASSWORD)
         postgres.create_migrated("well")
         url = f"redis://:{PASSWORD}@{LOOPBACK}:{port}/0"
@@ -148,18 +162,7 @@ def test_doctor_when_on_postgresql_and_redis_then_it_names_what_is_broken(
             assert line.endswith("→ correct the user or the password in ARENA_BROKER_URL")
             check_all(running, server, url.replace(PASSWORD, WRONG))
             check_database(running, postgres)
-
-
-def test_doctor_when_on_postgresql_and_rabbitmq_then_it_names_what_is_broken(
-    postgres: Postgres, locked: str, tmp_path: Path
-) -> None:
-    postgres.create_migrated("well")
-    with servers.rabbitmq_server() as (port, server):
-        url = f"amqp://guest:guest@{LOOPBACK}:{port}//"
-        with arena_on(tmp_path, locked, url) as running:
-            line = trouble(running.settings, broker_url=f"{url}nowhere")
-            assert line.endswith("→ create it, or correct ARENA_BROKER_URL")
-            check_all(running, server, url.replace("guest:guest", f"guest:{WRONG}"))
+            check_rabbitmq(running, f"amqp://guest:guest@{LOOPBACK}:{rabbit}//")
 
 
 def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(

@@ -180,10 +180,10 @@ def test_worker_when_postgresql_dies_again_and_again_then_no_log_has_a_traceback
     settings = settings_of(tmp_path / "arena", database_url=postgres.create_migrated("dying"))
     with playing(settings) as cup:
         cup.begin()
-        for least in (3, 8):
+        for least in (3, 7):
             cup.reach(least)
             postgres.server.restart(seconds=2)
-        cup.reach(14)
+        cup.reach(11)
         postgres.kill_process()
         assert cup.finish() == calm_results(make_world)
     lines = (settings.logs / "worker.log").read_text().splitlines()

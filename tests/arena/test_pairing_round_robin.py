@@ -237,7 +237,7 @@ def test_round_robin_of_a_large_field_is_whole_and_nearly_equal(count: int) -> N
     assert len(set(byes(pairings, range(count)))) == 1
 
 
-@pytest.mark.parametrize(("count", "size", "rounds"), [(12, 4, None), (20, 3, 30), (9, 4, 5), (100, 4, 45)])
+@pytest.mark.parametrize(("count", "size", "rounds"), [(12, 4, None), (12, 3, 16), (9, 4, 5), (40, 4, 18)])
 def test_round_robin_made_part_by_part_is_the_same(count: int, size: int, rounds: int | None) -> None:
     found: list[Pairing] = []
     while more := round_robin_on(range(count), size, SEED, rounds, Past(found), 3 * (count // size)):

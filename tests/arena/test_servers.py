@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -14,16 +13,13 @@ from typing import Any
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from redis import Redis
 from sqlalchemy import event
 from sqlmodel import SQLModel, col, select
 
 from arena.cli.local import arena_command
 from arena.host.processes import Supervisor
 from arena.host.settings import Settings, load_settings
-from arena.play.messages import make_app
 from arena.play.rounds import advance
-from arena.running import backups
 from arena.running.backups import deal_anew
 from arena.store.models import Round, utc_now
 from arena.store.storage import Storage, Transaction, open_storage
@@ -32,7 +28,7 @@ from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.ports import LOOPBACK
-from tests.arena.servers import Postgres, Proxy
+from tests.arena.servers import Postgres
 from tests.arena.test_attempts import play_whole
 from tests.arena.test_restoring import Dealt, watched
 from tests.arena.world import World, results
@@ -54,7 +50,7 @@ class Playing:
 
     def begin(self) -> None:
         """Start the cup."""
-        self.world.tournament(8, rounds=5)
+        self.world.tournament(8, rounds=3)
 
     def wait(self, condition: Callable[[], bool]) -> None:
         wait_for(condition, meanwhile=self._supervisor.check, seen=self.world.status)
@@ -84,68 +80,12 @@ def settings_of(folder: Path, **others: object) -> Settings:
 
 def calm_results(make_world: Callable[[], World]) -> Results:
     world = make_world()
-    world.finish(world.tournament(8, rounds=5).id)
+    world.finish(world.tournament(8, rounds=3).id)
     return results(world.storage)
 
 
 def redis_url(port: int) -> str:
     return f"redis://{LOOPBACK}:{port}/0"
-
-
-def rabbitmq_url(port: int) -> str:
-    return f"amqp://guest:guest@{LOOPBACK}:{port}//"
-
-
-def cut(proxy: Proxy) -> None:
-    """Cut a server off for a second."""
-    proxy.cut()
-    time.sleep(1)
-    proxy.restore()
-    assert proxy.cuts
-
-
-def test_cup_when_postgresql_and_redis_fail_under_it_then_it_goes_on_by_itself(
-    tmp_path: Path, postgres: Postgres, make_world: Callable[[], World]
-) -> None:
-    own = postgres.create_migrated("cup")
-    with (
-        servers.redis() as port,
-        Redis(LOOPBACK, port) as client,
-        Proxy(postgres.port) as database,
-        Proxy(port) as broker,
-    ):
-        urls = {"database_url": postgres.url("cup", database.port), "broker_url": redis_url(broker.port)}
-        with playing(settings_of(tmp_path / "arena", **urls), own) as cup:
-            cup.begin()
-            cup.reach(3)
-            client.flushall()
-            cup.reach(8)
-            cut(broker)
-            cup.reach(14)
-            cut(database)
-            assert cup.finish() == calm_results(make_world)
-
-
-def test_cup_when_postgresql_and_rabbitmq_fail_under_it_then_it_goes_on_by_itself(
-    tmp_path: Path, postgres: Postgres, make_world: Callable[[], World]
-) -> None:
-    own = postgres.create_migrated("cup")
-    with (
-        servers.rabbitmq() as port,
-        Proxy(postgres.port) as database,
-        Proxy(port) as broker,
-    ):
-        urls = {"database_url": postgres.url("cup", database.port), "broker_url": rabbitmq_url(broker.port)}
-        with playing(settings_of(tmp_path / "arena", **urls), own) as cup:
-            cup.begin()
-            cup.reach(3)
-            with make_app(cup.settings) as app, app.connection_for_write() as connection:
-                connection.default_channel.queue_purge("arena")
-            cup.reach(8)
-            cut(broker)
-            cup.reach(14)
-            cut(database)
-            assert cup.finish() == calm_results(make_world)
 
 
 def test_standby_when_it_takes_over_without_the_last_commits_then_no_cards_are_dealt_twice(
@@ -178,21 +118,6 @@ def test_standby_when_it_takes_over_without_the_last_commits_then_no_cards_are_d
     events = [one["event"] for one in map(json.loads, lines) if one.get("part") == "event"]
     assert events == ["started", "restored", "finished"]
     assert check(lines).problem is None
-
-
-def test_backup_when_made_of_sqlite_in_mid_cup_then_the_cup_is_finished_elsewhere(
-    tmp_path: Path, make_world: Callable[[], World]
-) -> None:
-    here, there = settings_of(tmp_path / "here"), settings_of(tmp_path / "there")
-    with playing(here) as cup:
-        cup.begin()
-        cup.reach(4)
-        backups.backup(here, tmp_path / "backup.db")
-        cup.reach(8)  # lost, and played again from the backup
-    with backups.prepared(there, ROOT, tmp_path / "backup.db", utc_now()) as found:
-        found.commit()
-    with playing(there) as cup:
-        assert cup.finish() == calm_results(make_world)
 
 
 def test_backup_when_made_of_postgresql_in_mid_cup_then_the_cup_is_finished_elsewhere(

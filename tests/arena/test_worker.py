@@ -71,21 +71,6 @@ def test_worker_when_woken_then_it_plays_the_tournament_without_a_beat(
     assert results(world.storage) == calm_results(make_world)
 
 
-def test_tournament_when_its_worker_is_killed_and_messages_vanish_then_it_goes_on_by_itself(
-    settings: Settings, world: World, supervisor: Supervisor, make_world: Callable[[], World]
-) -> None:
-    world.tournament(8)
-    run(supervisor, "slow-worker", "beat")
-    wait(supervisor, lambda: world.status().sessions_done >= 3)
-    kill(supervisor, "worker", signal.SIGKILL)
-    for message in (settings.data / "broker" / "queue").iterdir():
-        message.unlink(missing_ok=True)
-    wait(supervisor, lambda: world.status().sessions_done >= 20)
-    kill(supervisor, "worker", signal.SIGKILL)
-    wait(supervisor, lambda: world.status().ended)
-    assert results(world.storage) == calm_results(make_world)
-
-
 def test_worker_when_told_to_stop_then_it_gives_its_matches_back_after_their_open_sessions(
     settings: Settings, world: World, supervisor: Supervisor
 ) -> None:
