@@ -67,7 +67,8 @@ def unknown_names(trees: Trees) -> Iterator[str]:
     """
     defined = {path: set(definitions(tree)) for path, tree in trees.items()}
     elsewhere = {name for each in defined.values() for name in each if "_" in name}
-    values = texts(trees["referee/ruleset/fields.py"]) if "referee/ruleset/fields.py" in trees else set()
+    axes = [tree for path, tree in trees.items() if path.startswith("referee/ruleset/axes/")]
+    values = set().union(*map(texts, axes))
 
     def visit(path: str, node: ast.AST, outer: frozenset[str]) -> Iterator[str]:
         for child in ast.iter_child_nodes(node):

@@ -15,8 +15,8 @@ from arena.store.models import utc_now
 from arena.store.storage import migrate_storage, open_storage
 from arena.trust.keys import register_arena_key
 from referee.cli.output import AsJson, print_json, say, warn
-from referee.describe.words import counted
 from referee.processes.interrupts import unwound_on_signals
+from referee.ruleset.words import counted
 
 
 def migrate(ctx: typer.Context, as_json: AsJson = False) -> None:

@@ -32,7 +32,7 @@ from referee.reading.names import NAME, NAME_RULE
 from referee.reading.toml import problems_in, read_toml
 from referee.reading.validation import Refused, Wording, problems, shown, suggestion
 from referee.ruleset import load_ruleset, load_ruleset_file
-from referee.ruleset.limits import MAX_DEALS
+from referee.ruleset.axes.session import MAX_DEALS
 
 BEACON = r"^[ -~]+$"
 """A beacon: printable ASCII."""

@@ -10,8 +10,7 @@ from arena.errors import StateError
 from arena.queries.names import is_called, rulesets_called
 from arena.store.models import StoredRuleset
 from arena.store.storage import Storage
-from referee.describe import describe
-from referee.describe.summary import summary
+from referee.describe import describe, summary
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 
 

@@ -30,7 +30,8 @@ from referee.deals.shuffle import seed_hash
 from referee.errors import Problem
 from referee.reading.validation import first_of
 from referee.ruleset import Ruleset, load_ruleset
-from referee.ruleset.limits import most_deals, most_points
+from referee.ruleset.axes.scoring import most_points
+from referee.ruleset.axes.session import most_deals
 
 MOST_MATCH_POINTS = 2**31 - 1
 """The most points, up or down, of a seat in a match: the database has 32 bits for them."""

@@ -10,8 +10,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 from referee.cli.output import MOST, AsJson, print_json, say, show
-from referee.describe import describe
-from referee.describe.summary import summary
+from referee.describe import describe, summary
 from referee.errors import RefereeError
 from referee.records import tools
 from referee.records.random_play import random_records

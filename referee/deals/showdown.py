@@ -8,9 +8,7 @@ from functools import lru_cache
 
 from referee.deals.dealing import landmarks
 from referee.rules.plays import Rules
-
-HONOURS = ("quads", "straight_flush", "royal_flush", "straight_flush_plus_two")
-"""The kinds that count as honours in rulesets that play them."""
+from referee.ruleset.axes.scoring import HONOUR_KINDS
 
 _STRAIGHT_FLUSHES = ("straight_flush", "royal_flush", "straight_flush_plus_two")
 
@@ -53,7 +51,7 @@ def best_play(rules: Rules, hand: int) -> Worth:
 
 def best_honour(rules: Rules, hand: int) -> Worth | None:
     """Return the worth of the best honour in a hand, None if it has none."""
-    honours = [play for play in rules.list_plays(hand) if rules.kind(play) in HONOURS]
+    honours = [play for play in rules.list_plays(hand) if rules.kind(play) in HONOUR_KINDS]
     return max([worth(rules, play) for play in honours], default=None)
 
 

@@ -9,7 +9,7 @@ from referee.deals.action import Entry
 from referee.deals.shuffle import shuffle
 from referee.native import native
 from referee.rules.plays import Rules
-from referee.ruleset.limits import MOST_RESTOCKS
+from referee.ruleset.axes.dealing import MOST_RESTOCKS
 
 _GAP = 8
 """Bits between the pack and the blanks, so that no arithmetic on the copies of a card reaches them."""

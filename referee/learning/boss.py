@@ -7,9 +7,8 @@ from itertools import combinations
 from referee.deals.dealing import landmarks
 from referee.memo import Memo
 from referee.rules.plays import Rules
-from referee.ruleset.bombs import EQUAL_CARDS, kind_of, limited, rank_of
-from referee.ruleset.limits import MANY
-from referee.ruleset.runs import RUNS
+from referee.ruleset.axes.bombs import EQUAL_CARDS, kind_of, rank_of
+from referee.ruleset.axes.sequences import MANY, RUNS
 
 _MOST = 1 << 14
 """How many sets of unseen cards are remembered, with the strongest play in each."""
@@ -22,7 +21,7 @@ class Bosses:
         self._rules = rules
         ruleset = rules.ruleset
         kinds = {*ruleset.plays, *ruleset.five_card_order}
-        limits = limited(ruleset.bombs_beat)
+        limits = ruleset.bomb_limits
         free = [name for name in (ruleset.bomb_order or ruleset.bombs) if name not in limits]
         self._bombs = tuple(free)
         rest = [kind for kind in ruleset.five_card_order if kind not in free]

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from referee.bot.turn import Turn
 from referee.errors import LearningError
-from referee.learning.axes import axes, squashed
+from referee.learning.axes import axes
 from referee.learning.boss import Bosses
 from referee.learning.features import FIXED, PLAY_FIELDS, Floats, Needed, PlayTable
 from referee.learning.sight import KINDS, Sight, of_turn
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset
+from referee.ruleset.axes.dealing import most_cards
+from referee.ruleset.axis import squashed
 from referee.ruleset.bounds import most_plays
-from referee.ruleset.limits import most_cards
 
 Source = str | Mapping[str, object] | Ruleset
 """A preset's name, a ruleset as an object (docs/rulesets.md), or a ruleset."""

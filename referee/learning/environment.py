@@ -10,7 +10,7 @@ from referee.errors import LearningError
 from referee.learning.encoder import Encoder, Source
 from referee.learning.features import PLAY_FIELDS
 from referee.learning.tables import LearningTable
-from referee.ruleset.limits import MAX_DEALS
+from referee.ruleset.axes.session import MAX_DEALS
 
 try:
     from gymnasium import spaces

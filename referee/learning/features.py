@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.rules.plays import Rules
-from referee.ruleset.fields import KINDS
-from referee.ruleset.limits import most_cards
-from referee.ruleset.runs import run_order
+from referee.ruleset.axes.dealing import most_cards
+from referee.ruleset.axes.kinds import KINDS
+from referee.ruleset.axes.sequences import run_order
 
 Floats = NDArray[np.float32]
 

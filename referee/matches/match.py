@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from referee.deals.action import Forfeit, OnForfeit
 from referee.reading.docstrings import FormField, tell_fields
-from referee.ruleset.limits import MAX_DEALS
+from referee.ruleset.axes.session import MAX_DEALS
 
 if TYPE_CHECKING:
     from referee.deals.session import Legacy

@@ -11,7 +11,7 @@ from referee.matches.events import SessionInfo, Sight
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, SessionSpec
 from referee.matches.table import Table
 from referee.rules.plays import Rules
-from referee.ruleset.limits import most_deals
+from referee.ruleset.axes.session import most_deals
 
 log = logging.getLogger("referee")
 

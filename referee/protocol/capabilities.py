@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from referee.deals.deal import Stage
 from referee.protocol.numbers import highest_card
 from referee.protocol.wire import TURN_KINDS
+from referee.ruleset.axes import AXES
 from referee.ruleset.model import Ruleset
 from referee.v1 import bots_pb2, cards_pb2
 
@@ -20,10 +21,10 @@ def bounds(capabilities: bots_pb2.Capabilities) -> tuple[str, ...]:
 
 
 def _bounds(capabilities: bots_pb2.Capabilities) -> Iterator[str]:
-    if capabilities.HasField("max_seats"):
-        yield f"at most {_counted(capabilities.max_seats, 'seat')}"
-    if capabilities.HasField("max_packs"):
-        yield f"at most {_counted(capabilities.max_packs, 'pack')}"
+    for _, bound, thing in _BOUNDS:
+        if capabilities.HasField(bound):
+            most: int = getattr(capabilities, bound)
+            yield f"at most {most} {thing}{'' if most == 1 else 's'}"
     if capabilities.max_card:
         yield f"cards up to {_name(capabilities.max_card)}"
     kinds = [kind for kind in TURN_KINDS.values() if kind in capabilities.turn_kinds]
@@ -32,19 +33,17 @@ def _bounds(capabilities: bots_pb2.Capabilities) -> Iterator[str]:
         yield f"turns of the kinds {names or 'that are not known here'}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+_BOUNDS = sorted(
+    [(field, *axis.bound) for field, axis in AXES.items() if axis.bound],
+    key=lambda bound: bots_pb2.Capabilities.DESCRIPTOR.fields_by_name[bound[1]].number,
+)
+"""The fields of a ruleset that bots may bound, the bounds in their capabilities, and what these count."""
 
 
 def turn_kinds(ruleset: Ruleset) -> list["bots_pb2.TurnKind.ValueType"]:
     """Return the kinds of turns that a ruleset can ask for."""
-    kinds = {
-        Stage.PLAY: True,
-        Stage.EXCHANGE: ruleset.exchange != "none",
-        Stage.BEAT_OWN: ruleset.beat_own,
-        Stage.BOMBS: ruleset.bombs_out_of_turn,
-    }
-    return [TURN_KINDS[stage] for stage, may_come in kinds.items() if may_come]
+    stages = {axis.turn for field, axis in AXES.items() if axis.turn and getattr(ruleset, field) != axis.off}
+    return [kind for stage, kind in TURN_KINDS.items() if stage is Stage.PLAY or stage.value in stages]
 
 
 def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[str]:
@@ -52,10 +51,11 @@ def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[st
     for kind in turn_kinds(ruleset):
         if kinds and kind not in kinds:
             yield f"turns of the kind {bots_pb2.TurnKind.Name(kind)}"
-    if capabilities.HasField("max_seats") and ruleset.players > capabilities.max_seats:
-        yield f"{ruleset.players} seats, and the bot supports at most {capabilities.max_seats}"
-    if capabilities.HasField("max_packs") and ruleset.decks > capabilities.max_packs:
-        yield f"{ruleset.decks} packs, and the bot supports at most {capabilities.max_packs}"
+    for field, bound, thing in _BOUNDS:
+        number: int = getattr(ruleset, field)
+        most: int = getattr(capabilities, bound)
+        if capabilities.HasField(bound) and number > most:
+            yield f"{number} {thing}s, and the bot supports at most {most}"
     highest = highest_card(ruleset)
     if 0 < capabilities.max_card < highest:
         yield f"cards up to {_name(highest)}, and the bot supports them up to {_name(capabilities.max_card)}"

@@ -13,7 +13,7 @@ from referee.reading.validation import shown, suggestion
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
-from referee.ruleset.limits import most_listed
+from referee.ruleset.axes.dealing import most_listed
 
 EXPORT = "bigtwo-export/2"
 """The format that lines of an export name if they are not deals: `arena verify` checks those."""

@@ -14,7 +14,7 @@ from referee.rules.pack import Pack
 from referee.rules.strength import Strength
 from referee.rules.tables import RANK_BITS, RANKS, Codes, Tables, Triple
 from referee.ruleset import Ruleset
-from referee.ruleset.runs import RUNS, pairs_beside
+from referee.ruleset.axes.sequences import RUNS, pairs_beside
 
 Run = tuple[int, Mapping[int, Codes], Codes, int]
 """A run: the mask of the rank whose suit counts; by the cards held of it, the codes of runs without their

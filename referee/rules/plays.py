@@ -19,7 +19,7 @@ from referee.rules.listing import Lister
 from referee.rules.pack import Pack
 from referee.rules.strength import Limited, Strength
 from referee.ruleset import Ruleset
-from referee.ruleset.runs import RUNS, pairs_beside
+from referee.ruleset.axes.sequences import RUNS, pairs_beside
 
 
 class Classifier:

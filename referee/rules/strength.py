@@ -12,8 +12,8 @@ from math import comb
 from referee.cards import card_index
 from referee.memo import Memo
 from referee.ruleset import Ruleset
-from referee.ruleset.bombs import is_card, kind_of, limited, rank_of, run_lengths
-from referee.ruleset.runs import RUNS, run_order
+from referee.ruleset.axes.bombs import is_card, kind_of, rank_of, run_lengths
+from referee.ruleset.axes.sequences import RUNS, run_order
 from referee.ruleset.straights import StraightOrder, cycle
 
 Section = tuple[str, int, int]
@@ -59,7 +59,7 @@ class Strength:
         self.runs: dict[str, dict[int, tuple[int, int]]] = {
             kind: _runs(ruleset, kind) for kind in RUNS if kind in ruleset.plays
         }
-        self._bombs, limits = ruleset.bombs, limited(ruleset.bombs_beat)
+        self._bombs, limits = ruleset.bombs, ruleset.bomb_limits
         free = [name for name in ruleset.bomb_order or ruleset.bombs if name not in limits]
         self._rank_of = {rank: place for place, rank in enumerate(ruleset.rank_names)}
         self._chosen = {(kind_of(name), self._rank_of[rank_of(name)]) for name in free if rank_of(name)}
@@ -252,7 +252,7 @@ class Limited:
     """The bombs of a ruleset that do not beat any play."""
 
     def __init__(self, ruleset: Ruleset, strength: Strength) -> None:
-        limits = limited(ruleset.bombs_beat)
+        limits = ruleset.bomb_limits
         self._width = strength.width
         self._bombs = [span for name in limits for span in strength.spans(name)]
         self._beaten: list[tuple[Span, Span]] = []

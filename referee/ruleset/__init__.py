@@ -1,8 +1,10 @@
 """Rulesets: variants of Big Two as validated, frozen values."""
 
-from referee.ruleset.limits import pack_size
+from referee.ruleset.axes.pack import pack_size
+from referee.ruleset.axes.scoring import Bonuses, Bracket, Honour
+from referee.ruleset.axes.session import SessionEnd
 from referee.ruleset.load import DEFAULT, load_ruleset, load_ruleset_file, preset_names
-from referee.ruleset.model import Bonuses, Bracket, Honour, Ruleset, SessionEnd
+from referee.ruleset.model import Ruleset
 
 __all__ = [
     "DEFAULT",

@@ -1,10 +1,13 @@
 """How to read fields of a ruleset whose types do not say enough; pydantic calls these objects."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Interval
 
 from referee.reading.docstrings import tell_fields
+from referee.reading.validation import shown
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -61,3 +64,38 @@ class Exactly:
 
     def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         return {**handler(source), "strict": True}
+
+
+def distinct(value: Sequence[str], _: Fields) -> Sequence[str]:
+    """Return the names. Raise ValueError if there is one of them twice."""
+    for name in value:
+        if value.count(name) > 1:
+            raise ValueError(f"has {name!r} twice")
+    return value
+
+
+distinct_names = Step(distinct, "after")
+null_by_name = Step(lambda value, _: None if value == "none" else value, "before")
+"""For fields that are ``"none"`` in a TOML file, which has no null."""
+
+LARGEST = 1_000_000
+"""The largest absolute value in a ruleset; ``axes.scoring`` bounds what the values may add up to."""
+
+Whole = Annotated[int, Exactly()]
+
+
+def whole_or_all(most: int) -> Step:
+    """Return how to read a whole number from 1 to ``most``, or ``all``."""
+
+    def read(value: object, _: Fields) -> object:
+        if value == "all" or (type(value) is int and 1 <= value <= most):
+            return value
+        raise ValueError(f"must be a whole number from 1 to {most}, or 'all', not {shown(value)}")
+
+    schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, {"const": "all"}]}
+    return Step(read, "instead", schema)
+
+
+Positive = Annotated[Whole, Interval(ge=1, le=LARGEST)]
+Points = Annotated[Whole, Interval(ge=-LARGEST, le=LARGEST)]
+Flag = Annotated[bool, Exactly()]

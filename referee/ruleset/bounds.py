@@ -10,9 +10,9 @@ from itertools import combinations
 from math import comb, prod
 
 from referee.errors import Problem
-from referee.ruleset.limits import COUNTED, most_cards
+from referee.ruleset.axes.dealing import most_cards
+from referee.ruleset.axes.sequences import COUNTED, RUNS, pairs_beside, run_order
 from referee.ruleset.model import Ruleset
-from referee.ruleset.runs import RUNS, pairs_beside, run_order
 from referee.ruleset.straights import cycle
 
 Sized = tuple[int, int]

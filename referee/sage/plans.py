@@ -5,7 +5,7 @@ from math import exp
 
 from referee.memo import Memo
 from referee.rules.plays import Rules
-from referee.ruleset.limits import MANY
+from referee.ruleset.axes.sequences import MANY
 
 Plan = tuple[int, ...]
 """A hand split into plays: their codes, ascending; each card belongs to one of them."""

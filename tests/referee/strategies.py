@@ -11,9 +11,11 @@ from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
-from referee.ruleset.bombs import kind_of
-from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS, cards_needed
-from referee.ruleset.limits import MANY, SETTLED_BY_PENALTIES
+from referee.ruleset.axes.bombs import kind_of
+from referee.ruleset.axes.dealing import INSTANT_WINS, cards_needed
+from referee.ruleset.axes.kinds import FIVE_CARD_KINDS, KINDS
+from referee.ruleset.axes.scoring import SETTLED_BY_PENALTIES
+from referee.ruleset.axes.sequences import MANY
 from referee.ruleset.straights import ORDER_NAMES
 
 Fields = dict[str, Any]

@@ -15,7 +15,7 @@ from referee.errors import PlayError
 from referee.records.random_play import play_randomly
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
-from referee.ruleset.limits import MOST_POINTS, most_points
+from referee.ruleset.axes.scoring import MOST_POINTS, most_points
 from tests.examples import examples
 from tests.referee.deals import VARIED, rules_named
 from tests.referee.slow_deal import SlowDeal

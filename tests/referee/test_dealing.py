@@ -20,7 +20,7 @@ from referee.deals.dealing import (
 from referee.deals.shuffle import shuffle
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
-from referee.ruleset.fields import INSTANT_WINS
+from referee.ruleset.axes.dealing import INSTANT_WINS
 from tests.examples import examples
 from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
 from tests.referee.slow_rules import SlowRules, read

@@ -8,11 +8,10 @@ from hypothesis import HealthCheck, given
 
 from referee.cards import STANDARD_RANKS
 from referee.describe import describe
-from referee.describe.combinations import example
 from referee.errors import RulesetError
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, preset_names
-from referee.ruleset.fields import FIVE_CARD_KINDS
+from referee.ruleset.axes.kinds import FIVE_CARD_KINDS, example
 from referee.ruleset.straights import ORDER_NAMES, straight_order
 from tests.examples import examples
 from tests.referee.strategies import ruleset_fields, rulesets

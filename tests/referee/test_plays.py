@@ -9,7 +9,7 @@ import pytest
 
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
+from referee.ruleset.axes.kinds import FIVE_CARD_KINDS, KINDS
 
 PLUS_ROYAL = ["straight", "flush", "full_house", "straight_flush", "quads", "royal_flush"]
 FIVES = ["straight", "flush", "full_house", "quads", "straight_flush"]

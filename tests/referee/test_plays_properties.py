@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
+from referee.ruleset.axes.kinds import FIVE_CARD_KINDS, KINDS
 from tests.examples import examples
 from tests.referee.deals import TELLING
 from tests.referee.slow_rules import Cards, SlowRules, read

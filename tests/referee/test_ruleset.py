@@ -18,6 +18,7 @@ from referee.deals.session import Session
 from referee.errors import RulesetError
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Bonuses, Bracket, Ruleset, SessionEnd, load_ruleset, load_ruleset_file
+from referee.ruleset.axes import AXES, SECTIONS
 from referee.ruleset.model import FIELD_NAMES
 from referee.ruleset.reading import read_ruleset
 from referee.ruleset.straights import ORDER_NAMES, straight_order
@@ -358,3 +359,12 @@ def test_every_ladder_has_distinct_sequences_of_its_ranks(name: str, ranks: tupl
     sequences = [sequence.split() for level in straight_order(name, ranks) for sequence in level]
     assert all(len(set(sequence)) == 5 and set(sequence) <= set(ranks) for sequence in sequences)
     assert len({frozenset(sequence) for sequence in sequences}) == len(sequences)
+
+
+def test_registry_of_axes_names_fields_in_their_order_and_sections_name_axes_with_words() -> None:
+    assert [name for name in FIELD_NAMES if name in AXES] == [*AXES]
+    others = {field for axis in AXES.values() for _, field, _ in axis.never}
+    assert others <= {*FIELD_NAMES}
+    for section in SECTIONS.values():
+        assert all(AXES[part].words for part in section.words if isinstance(part, str))
+        assert all(AXES[part].brief for part in section.brief if isinstance(part, str))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.ruleset import Ruleset, load_ruleset, load_ruleset_file, preset_names
-from referee.ruleset.fields import KINDS
+from referee.ruleset.axes.kinds import KINDS
 from referee.ruleset.model import FIELD_NAMES
 
 BONUSES = {
@@ -81,7 +81,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "leaves single nothing to beat",
     ),
     (
-        QUADS | {"removed_cards": ["2D", "2C", "2H"], "bombs_beat": {"quads": ["2 2"]}},
+        QUADS | {"removed_cards": ["2D", "2C", "2H"], "hand_size": 12, "bombs_beat": {"quads": ["2 2"]}},
         "bombs_beat",
         "has 2 2, but the pack has only 1 of that rank",
     ),
@@ -246,7 +246,11 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     (LAST | {"guard": "liable"}, "guard", "last_holder"),
     (LAST | {"settle": "places", "place_points": [5, 3]}, "place_points", "must have 4 numbers"),
     ({"place_points": [1]}, "place_points", "must have 0 numbers"),
-    ({"redeal_four_twos": True, "removed_cards": ["2C"]}, "redeal_four_twos", "some of which are removed"),
+    (
+        {"redeal_four_twos": True, "removed_cards": ["2C"], "hand_size": 12},
+        "redeal_four_twos",
+        "some of which are removed",
+    ),
     ({"removed_cards": ["3C"]}, "removed_cards", "need 52 cards, not 51"),
     (
         {

@@ -1,8 +1,8 @@
 """Cards as they are shown and spoken, in a ruleset's order."""
 
-from referee.describe.words import JOKER_NAMES, SUIT_NAMES
 from referee.helpers.decompose import sort_hand
 from referee.rules.plays import Rules
+from referee.ruleset.axes.pack import JOKER_NAMES, SUIT_NAMES
 
 Cards = tuple[str, ...]
 """Cards in text, such as ``3D``, in the order in which they are shown."""

@@ -12,7 +12,7 @@ from referee.deals.scoring import penalty
 from referee.records.reading import Record, read_record
 from referee.records.record import parse_action
 from referee.records.replay import carry_out, is_played_for, start
-from referee.ruleset.limits import SETTLED_BY_PENALTIES
+from referee.ruleset.axes.scoring import SETTLED_BY_PENALTIES
 
 
 def make_replay(source: Mapping[str, Any]) -> Replay:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from arena.errors import SpecError
 from arena.queries.replays.faces import Cards, in_order
 from arena.queries.replays.words import combination
-from referee.describe.words import KIND_NAMES, bare
 from referee.errors import CardError
 from referee.reading.plain import plain
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
+from referee.ruleset.words import KIND_NAMES, bare
 
 CARD = re.compile(r"(1[0-5]|[0-9A-Z])([DCHSJ])")
 """A card as people type it, in upper case: ``3D``, ``TD``, ``10D``."""

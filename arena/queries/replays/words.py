@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from arena.queries.replays.faces import Cards, spoken_rank
 from arena.queries.replays.steps import Fault, Kind, Step, Words
 from referee.cards import JOKERS
-from referee.describe.words import listed, number
+from referee.ruleset.words import listed, number
 
 COMBINATIONS = {
     "single": "single card",

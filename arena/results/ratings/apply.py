@@ -24,7 +24,7 @@ from arena.store.models import (
 )
 from arena.store.storage import Transaction, changed
 from referee.ruleset import load_ruleset
-from referee.ruleset.limits import most_deals
+from referee.ruleset.axes.session import most_deals
 
 
 def rate_round(

@@ -15,7 +15,7 @@ from arena.trust.verify.signatures import HEX_32, note_head_keys
 from referee.deals.shuffle import luck, seed_hash
 from referee.errors import RulesetError
 from referee.ruleset import Ruleset, load_ruleset
-from referee.ruleset.limits import most_deals
+from referee.ruleset.axes.session import most_deals
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,200}")
 BOT = re.compile(r"([a-z0-9][a-z0-9-]{0,38})/[a-z0-9][a-z0-9-]{0,38}@[1-9][0-9]*")

@@ -6,8 +6,7 @@ from fastapi.testclient import TestClient
 
 from arena.actors import Role
 from arena.web.pages.rules import OWN_RULESET, paragraph
-from referee.describe import describe
-from referee.describe.summary import summary
+from referee.describe import describe, summary
 from referee.ruleset import load_ruleset, preset_names
 from tests.arena.web.markup import Read
 from tests.arena.web.test_desk import Browse

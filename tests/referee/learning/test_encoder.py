@@ -18,8 +18,8 @@ from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.rules.plays import Rules, compile_ruleset
 from referee.rules.rulebook import rules_of
 from referee.ruleset import Ruleset, load_ruleset, preset_names
+from referee.ruleset.axes.dealing import most_cards
 from referee.ruleset.bounds import MOST_LISTED_BYTES, most_listed_bytes, most_plays
-from referee.ruleset.limits import most_cards
 from referee.v1 import bots_pb2
 from tests.referee.deals import TELLING, rules_with
 
