@@ -1,17 +1,48 @@
-"""Comma-separated values according to RFC 4180, for spreadsheets and scripts."""
+"""The columns of answers, and lines as comma-separated values (RFC 4180) for spreadsheets and scripts."""
 
 import csv
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TextIO, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TextIO, TypeVar, get_args
 
 from arena.jsonvalues import is_internal
 from referee.reading.plain import plain
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+Line = TypeVar("Line")
+
+Form = Literal["text", "bot", "whole", "number", "signed", "share", "date", "change", "sum", "mean"]
+"""How values are written that are not texts: ``number`` has up to two decimals, ``signed`` two and a sign;
+``change`` is a pair of a value and the one before; ``sum`` and ``mean`` are a number, or a signed
+one, with a 95 % margin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Line]):
+    """A column of lines on terminals and pages; as comma-separated values, lines have all fields."""
+
+    head: str
+    value: Callable[[Line], Any]
+    """What a line has in it; None if nothing."""
+    form: Form = "whole"
+    about: str = ""
+    """What it means, as part of a sentence."""
+    terminal: bool = True
+    """Whether terminals show it."""
+    mark: Callable[[Line], str] = lambda _: ""
+    """What terminals show behind the value."""
+    page: Literal["", "p1", "p2", "p3"] | None = ""
+    """The class of screens too narrow for it; empty: all pages show it; None: none does."""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are aligned to the right."""
+        return self.form not in ("text", "bot", "date")
+
 
 FORMULA = ("=", "+", "-", "@")
 """The first characters of texts that spreadsheets take for formulas."""

@@ -209,7 +209,7 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
     if not status.ended:
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
     show_standings(scoreboard.scoreboard(storage, spec.name))
-    say(legend(spec.format))
+    say(legend(*scoreboard.criteria_of(spec.format)))
     show_crosstable(scoreboard.crosstable(storage, spec.name))
 
 

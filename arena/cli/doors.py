@@ -24,11 +24,13 @@ from arena.cli.context import Yes, ask, confirm
 from arena.jsonvalues import to_json
 from arena.operations.operation import Operation, Parameter
 from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
-from arena.tabular import write_lines
-from referee.cli.output import AsJson, print_json, say
+from arena.tabular import Column, Line, write_lines
+from referee.cli.output import AsJson, change, moment, number, print_json, say
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from referee.cli.tables import FittedTable
 
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values, with a header line.")]
 
@@ -60,6 +62,48 @@ def more_of(answer: Any) -> Iterator[str]:
         yield f"more{of_which}: --cursor {part.next}"
     if not hasattr(answer, "cut") and getattr(answer, "next", None) is not None:
         yield f"more: --cursor {answer.next}"
+
+
+TEXTS: Mapping[str, Callable[[Any], str]] = {
+    "whole": lambda value: f"{value:.0f}",
+    "number": number,
+    "signed": lambda value: f"{value:+.2f}",
+    "share": lambda value: f"{value:.0%}",
+    "date": moment,
+    "change": lambda pair: "new" if pair[1] is None else change(pair[0] - pair[1]),
+}
+"""How values of a form are written on terminals; others as they are."""
+
+MARGINS = {"sum": ("number", "whole"), "mean": ("signed", "number")}
+"""The forms with a margin, which has a column of its own, and those of the two."""
+
+
+def table_of(columns: Sequence[Column[Line]], lines: Sequence[Line], none: str = "") -> "FittedTable":
+    """Return lines as a table; ``none`` stands for values that are None."""
+    from referee.cli.tables import table  # which brings more of Rich than a line of text needs
+
+    columns = [column for column in columns if column.terminal]
+    heads = [head for column in columns for head in _heads(column)]
+    rows = [[cell for column in columns for cell in _cells(column, line, none)] for line in lines]
+    return table(heads, rows)
+
+
+def _heads(column: Column[Line]) -> list[str]:
+    head = f">{column.head}" if column.numeric else column.head
+    return [head, ">±"] if column.form in MARGINS else [head]
+
+
+def _cells(column: Column[Line], line: Line, none: str) -> list[str]:
+    value, margin = column.value(line), MARGINS.get(column.form)
+    if margin:
+        return [_written(form, part, none) for form, part in zip(margin, value or (None, None), strict=True)]
+    return [_written(column.form, value, none) + column.mark(line)]
+
+
+def _written(form: str, value: object, none: str) -> str:
+    if value is None:
+        return none
+    return str(value) if isinstance(value, str) else TEXTS.get(form, str)(value)
 
 
 def print_csv(

@@ -7,19 +7,18 @@ import typer
 
 from arena.cli.context import Yes, ask, asking
 from arena.cli.context import confirm as confirmed
-from arena.cli.doors import AsCsv, check_form, print_answer, say_next
+from arena.cli.doors import AsCsv, check_form, print_answer, say_next, table_of
 from arena.cli.entries import BotName, Name
 from arena.cli.results import show_crosstable
 from arena.cli.watch import progress_text
 from arena.core.corrections import Correction, Kind, correction_text
-from arena.core.formats import FORMATS
 from arena.core.luck import share_told
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
-from arena.queries.scoreboard import CROSSED, Scoreboard, StandingLine
+from arena.queries.scoreboard import CROSSED, FORFEITED, LUCK, Scoreboard, StandingLine, standing_columns
+from arena.tabular import Column
 from arena.tournaments.overview import ENDED
-from referee.cli.output import MOST, AsJson, console, headline, note, number, print_json, say
-from referee.cli.tables import table
+from referee.cli.output import MOST, AsJson, console, headline, note, print_json, say
 
 
 def confirm(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
@@ -112,74 +111,15 @@ def standings(
 
 def show_standings(board: Scoreboard) -> None:
     """Print standings, with the criteria of the format from left to right."""
-    lines, decisive = board.standings, FORMATS[board.format].criteria.decisive
-    points = ["points", "±"]
-    if any(line.raw != line.points for line in lines):  # which only duplicate deals lead to
-        points.append("raw")
-    names = [name for key in decisive for name in (points if key == "points" else [key])]
-    rows = [(line.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
-    columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
-    luck = [line.luck for line in lines if line.luck]
-    if luck:
-        columns += [">expected", ">made", ">±"]
-        rows = [(*row, *_luck(line)) for row, line in zip(rows, lines, strict=True)]
-    if any(line.forfeits for line in lines):
-        columns.append(">forfeited")
-        rows = [(*row, line.forfeits or "") for row, line in zip(rows, lines, strict=True)]
-    console().print(table(columns, rows))
-    if luck:
-        note(
-            "expected: points a deal above the mean of the table that the cards made likely; made: those "
-            "beyond that, ± in 95 of 100 cases; the tournament is won by points"
-        )
-        if share := share_told(luck):
-            note(share)
-    if any(line.forfeits for line in lines):
-        note(
-            "forfeited: sessions that the bot lost by absence or by too many faults; "
-            "`arena bot log OWNER/BOT` has each"
-        )
+    columns = standing_columns(board)
+    console().print(table_of(columns, board.standings))
+    note(*(legend(column) for column in columns if column in (*LUCK, FORFEITED)))
+    if share := share_told(line.luck for line in board.standings if line.luck):
+        note(share)
+    if FORFEITED in columns:
+        note("`arena bot log OWNER/BOT` has each forfeit")
 
 
-def _luck(line: StandingLine) -> tuple[str, str, str]:
-    luck = line.luck
-    if luck is None:
-        return "", "", ""
-    spread = "" if luck.made_plus_minus is None else f"{luck.made_plus_minus:.2f}"
-    return f"{luck.expected:+.2f}", f"{luck.made:+.2f}", spread
-
-
-def _name(line: StandingLine) -> str:
-    return f"{line.bot} (disqualified)" if line.disqualified else line.bot
-
-
-def legend(format: str) -> str:
-    """Return a line that explains the columns of a format's standings."""
-    criteria = FORMATS[format].criteria
-    meanings = _MEANINGS | (
-        {"opponents": "opponents: their mean score in a match"} if criteria.per_match else {}
-    )
-    return "; ".join(meanings[name] for name in criteria.decisive)
-
-
-_MEANINGS = {
-    "score": "score: in each match one for each bot with fewer points, half for one with equal points",
-    "points": "points: of all deals, ± the margin of that in 95 of 100 cases",
-    "wins": "wins: matches in which everybody else was behind",
-    "opponents": "opponents: their mean score",
-    "opponents_cut": "cut: the mean score of its opponents without the weakest",
-    "mean": "mean: score in a match",
-    "reached": "round: the one that it reached",
-    "last": "last match: its score there",
-}
-_COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
-
-
-def _cell(line: StandingLine, name: str) -> object:
-    if name == "±":
-        return _spread(line)
-    return line.raw if name == "raw" else number(getattr(line, name))
-
-
-def _spread(line: StandingLine) -> str:
-    return "" if line.plus_minus is None else f"{line.plus_minus:.0f}"
+def legend(*columns: Column[StandingLine]) -> str:
+    """Return what columns mean, in a line."""
+    return "; ".join(f"{column.head}: {column.about}" for column in columns)

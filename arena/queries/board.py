@@ -1,10 +1,13 @@
 """The values of a leaderboard, without the database, which clients of an arena on the network do not have."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from arena.core.luck import LuckLine
+from arena.results.strength.scale import HELD, about
+from arena.tabular import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,112 @@ class LeaderboardLine:
     """When its last rated match finished; None if unknown."""
     before: Before | None
     """Its standing at the time that was asked for; None if none was."""
+
+
+def _of_strength(value: Callable[[StrengthLine], Any]) -> Callable[[LeaderboardLine], Any]:
+    return lambda line: None if line.strength is None else value(line.strength)
+
+
+def _since(
+    now: Callable[[LeaderboardLine], float | None], before: Callable[[Before], float | None]
+) -> Callable[[LeaderboardLine], tuple[float, float | None] | None]:
+    """Return what reads a value and the one before; None without the earlier standing or without a value."""
+
+    def value(line: LeaderboardLine) -> tuple[float, float | None] | None:
+        current = now(line)
+        return None if line.before is None or current is None else (current, before(line.before))
+
+    return value
+
+
+PROVISIONAL = "?"
+"""Marks strengths that come from few deals."""
+
+COLUMNS: Sequence[Column[LeaderboardLine]] = (
+    Column("", lambda line: line.place, page=None),
+    Column("bot version", lambda line: line.bot, "bot"),
+    Column(
+        "tier",
+        _of_strength(lambda strength: f"{strength.group}:{strength.tier}".removeprefix("1:")),
+        about="a bot that is beyond doubt worse than the best of a tier begins the next, so rank ranges of "
+        "bots in two tiers may overlap",
+        page=None,
+    ),
+    Column(
+        "ranks",
+        _of_strength(
+            lambda strength: (
+                f"{strength.best}-{strength.worst}" if strength.best < strength.worst else str(strength.best)
+            )
+        ),
+        about="the places that it may have, of all bots at once in 95 of 100 cases",
+    ),
+    Column(
+        "strength",
+        _of_strength(lambda strength: strength.figure),
+        about="estimated from points a deal; 100 more wins about 64 of 100 matches of 40 deals",
+        mark=lambda line: PROVISIONAL if line.provisional else "",
+    ),
+    Column(
+        "95 %",
+        _of_strength(lambda strength: f"{strength.figure_low:.0f}-{strength.figure_high:.0f}"),
+        about=f"the interval of the strength; {HELD} of them held in trials, by the kind of field",
+        page=None,
+    ),
+    Column(
+        "points a deal",
+        _of_strength(lambda strength: (strength.points, strength.plus_minus)),
+        "mean",
+        f"more than the mean bot makes, ± in 95 of 100 cases; {HELD} of such intervals held in trials",
+        terminal=False,
+        page="p2",
+    ),
+    Column(
+        "apart after",
+        _of_strength(lambda strength: None if strength.parts_after is None else about(strength.parts_after)),
+        about="about how many more deals it and the next one need to be told apart, if both play them and "
+        "their difference stays",
+        page="p3",
+    ),
+    Column(
+        "ahead",
+        _of_strength(lambda strength: strength.ahead),
+        "share",
+        "the share of deals in which it finishes ahead of another bot",
+        page="p3",
+    ),
+    Column(
+        "Elo", lambda line: line.rating, about="updated match by match, so it follows luck too", page="p1"
+    ),
+    Column("matches", lambda line: line.matches, page=None),
+    Column(
+        "deals",
+        lambda line: line.deals,
+        about="all rated ones; strengths come from those that all bots of the table played without a "
+        "forfeit, and from those that the bot itself forfeited",
+        page="p3",
+    ),
+    Column("played last", lambda line: line.last_played_at, "date", terminal=False, page="p3"),
+)
+
+CHANGES: Sequence[Column[LeaderboardLine]] = (
+    Column(
+        "strength since",
+        _since(_of_strength(lambda strength: strength.figure), lambda before: before.figure),
+        "change",
+    ),
+    Column(
+        "rank since",
+        _since(
+            _of_strength(lambda strength: -strength.rank),
+            lambda before: None if before.rank is None else -before.rank,
+        ),
+        "change",
+        page="p1",
+    ),
+    Column("Elo since", _since(lambda line: line.rating, lambda before: before.rating), "change", page="p1"),
+)
+"""What a leaderboard has besides if it is asked for changes since a time; upwards is positive."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from sqlmodel import col, func, select
 
 from arena.core.corrections import Correction
 from arena.core.elo import spread
+from arena.core.formats import FORMATS
 from arena.core.luck import LuckLine
 from arena.core.ranking import Standing, Sum
 from arena.queries.luck import entrants_luck
@@ -21,6 +22,7 @@ from arena.results.standings.outcomes import corrections_of
 from arena.results.standings.stored import current_standings, pairs_among
 from arena.store.models import Entrant, Match, MatchState, Round, Seat, Tournament, TournamentState
 from arena.store.storage import Storage
+from arena.tabular import Column
 from arena.tournaments.overview import find_tournament
 from arena.tournaments.roster import forfeited_sessions, list_entrants
 
@@ -125,6 +127,98 @@ class StandingLine:
     luck: LuckLine | None
     """What its cards were worth, and what it made of them, which decides nothing; None as long as that is not
     known."""
+
+
+CRITERIA: Mapping[str, Column[StandingLine]] = {
+    "score": Column(
+        "score",
+        lambda line: line.score,
+        "number",
+        "in each match one for each bot with fewer points, half for one with equal points",
+    ),
+    "points": Column(
+        "points", lambda line: (line.points, line.plus_minus), "sum", "of all deals, ± in 95 of 100 cases"
+    ),
+    "wins": Column("wins", lambda line: line.wins, about="matches in which everybody else was behind"),
+    "opponents": Column("opponents", lambda line: line.opponents, "number", "their mean score"),
+    "opponents_cut": Column(
+        "cut",
+        lambda line: line.opponents_cut,
+        "number",
+        "the mean score of its opponents without the weakest",
+    ),
+    "mean": Column("mean", lambda line: line.mean, "number", "score in a match"),
+    "reached": Column("round", lambda line: line.reached, about="the one that it reached"),
+    "last": Column("last match", lambda line: line.last, "number", "its score there"),
+}
+"""The columns of what decides standings."""
+
+
+def criteria_of(format: str) -> list[Column[StandingLine]]:
+    """Return the columns of what decides the standings of a format, in the order in which they count."""
+    criteria = FORMATS[format].criteria
+    columns = [CRITERIA[name] for name in criteria.decisive]
+    if criteria.per_match:
+        columns = [
+            replace(column, about="their mean score in a match") if column.head == "opponents" else column
+            for column in columns
+        ]
+    # points are always shown, of the others the first, and more of them the wider the screen
+    return [
+        replace(column, page="" if not at or column.form == "sum" else "p2" if at == 1 else "p3")
+        for at, column in enumerate(columns)
+    ]
+
+
+def standing_columns(board: "Scoreboard") -> list[Column[StandingLine]]:
+    """Return the columns of standings: what decides them, and whatever else there is to say."""
+    lines, columns = board.standings, [*BOTS]
+    compared = any(line.raw != line.points for line in lines)  # which only duplicate deals lead to
+    for column in criteria_of(board.format):
+        columns += [column, RAW] if compared and column.form == "sum" else [column]
+    if any(line.luck for line in lines):
+        columns += LUCK
+    if any(line.forfeits for line in lines):
+        columns.append(FORFEITED)
+    return [*columns, *PLAYED]
+
+
+BOTS: Sequence[Column[StandingLine]] = (
+    Column("", lambda line: line.rank),
+    Column(
+        "bot version",
+        lambda line: line.bot,
+        "bot",
+        mark=lambda line: " (disqualified)" if line.disqualified else "",
+    ),
+)
+RAW: Column[StandingLine] = Column("raw", lambda line: line.raw, about="points as played", page="p2")
+LUCK: Sequence[Column[StandingLine]] = (
+    Column(
+        "expected",
+        lambda line: line.luck and line.luck.expected,
+        "signed",
+        "points a deal above the mean of the table that the cards made likely; a reference played them",
+        page="p2",
+    ),
+    Column(
+        "made",
+        lambda line: line.luck and (line.luck.made, line.luck.made_plus_minus),
+        "mean",
+        "points a deal beyond what was expected from the cards, ± in 95 of 100 cases; this decides nothing",
+        page="p2",
+    ),
+)
+FORFEITED: Column[StandingLine] = Column(
+    "forfeited",
+    lambda line: line.forfeits or None,
+    about="sessions that the bot lost by absence or by too many faults",
+    page=None,
+)
+PLAYED: Sequence[Column[StandingLine]] = (
+    Column("matches", lambda line: line.matches, terminal=False, page="p2"),
+    Column("deals", lambda line: line.deals, terminal=False, page="p3"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from fastapi.responses import HTMLResponse, Response
 from arena.errors import SpecError, UnknownError
 from arena.operations.leaderboards import leaderboard
 from arena.queries import leaderboards as queries
-from arena.queries.board import Leaderboard, LeaderboardLine
+from arena.queries.board import CHANGES, COLUMNS, Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, list_pools
 from arena.queries.versus import VerdictShown, verdict, verdict_shown
-from arena.results.strength.scale import HELD
 from arena.store.storage import Storage
 from arena.tabular import write_lines
 from arena.web.pages.figures import Scale, scale_of
@@ -95,6 +94,7 @@ def board(visit: AnyVisit) -> HTMLResponse:
     except (UnknownError, SpecError) as error:
         said, trouble["compare"] = None, str(error)
     texts = visit.request.query_params
+    columns = COLUMNS if query.since is None else [*COLUMNS, *CHANGES]
     return visit.page(
         "board.html",
         pools=pools,
@@ -102,7 +102,7 @@ def board(visit: AnyVisit) -> HTMLResponse:
         asked=query,
         verdict=said,
         trouble=trouble,
-        held=HELD,
+        columns=[column for column in columns if column.page is not None],
         query=texts,
         query_of_api={**texts, "ruleset": pool.hash, "a": None, "b": None},
     )

@@ -13,7 +13,6 @@ from arena.actors import Actor
 from arena.core.corrections import correction_text
 from arena.core.formats import FORMATS
 from arena.core.luck import luck_told
-from arena.core.ranking import Criteria
 from arena.core.specs import Name
 from arena.operations import entries
 from arena.operations import tournaments as operations
@@ -79,19 +78,6 @@ RIVER = 20
 BRACKET = 200
 """How many tables of a knockout, in its latest rounds, its bracket shows."""
 LARGEST = 2**31 - 1
-
-CRITERIA = {
-    "score": ("Score", "for each opponent beaten at a table 1, for a tie ½"),
-    "points": ("Points", "of all deals"),
-    "wins": ("Wins", "matches in which everybody else was behind"),
-    "opponents": ("Opponents", "the mean score of those who were met"),
-    "opponents_cut": ("Cut", "the same without the weakest opponent"),
-    "mean": ("Mean", "score a match"),
-    "reached": ("Round", "that was reached"),
-    "last": ("Last match", "the score in the latest match"),
-}
-"""The criteria that decide standings, each with its name and explanation."""
-
 
 Offset = Annotated[int, Query(ge=0, le=LARGEST)]
 
@@ -199,8 +185,8 @@ def _context(web: Web, actor: Actor, tournament: str, query: StandingsAsked) -> 
         "entrants": len(board.standings),
         "places": PLACES,
         "luck": [line.luck for line in board.standings if line.luck],
-        "raw": any(line.raw != line.points for line in board.standings),
-        "decisive": _decisive(form.criteria),
+        "columns": [column for column in scoreboard.standing_columns(board) if column.page is not None],
+        "decisive": scoreboard.criteria_of(status.format),
         "asked": query,
         "not_found": not_found,
         "river": river,
@@ -218,14 +204,6 @@ forms = Forms(
 )
 forms.add("/tournaments/{tournament}/enter", entries.enter_bot, "/tournaments/{tournament}#enter")
 forms.add("/tournaments/{tournament}/withdraw", entries.withdraw_bot, "/tournaments/{tournament}#enter")
-
-
-def _decisive(criteria: Criteria) -> list[tuple[str, str, str]]:
-    """Return what decides standings, each with its name and explanation."""
-    words = dict(CRITERIA)
-    if criteria.per_match:
-        words["opponents"] = ("Opponents", "the mean score a match of those who were met")
-    return [(key, *words[key]) for key in criteria.decisive]
 
 
 def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.StandingLine]:
