@@ -371,26 +371,22 @@ def _bomb_words(ruleset: "Ruleset") -> Iterator[str]:
         yield f"Among {'these' if limits else 'bombs'} the order is: {weakest_first(parts)}."
     for name in some:
         beaten = _bombs(limits[name], ruleset)
-        if _is_run(name):
+        if _shortest(name):
             beaten = beaten.replace(KIND_NAMES["pair_run"], "any other run of pairs")
-        is_one = name == kind_of(name) not in ("two_pair", "bare_two_pair") or _is_run(name)
+        is_one = name == kind_of(name) not in ("two_pair", "bare_two_pair") or _shortest(name)
         yield f"{_sentence(_bombs([name], ruleset))} {'beats' if is_one else 'beat'} {beaten}."
     if limits:
         yield "Against all other plays these go by their kind."
-    runs = [run_lengths(name, ruleset.bombs, len(ruleset.ranks)) for name in ruleset.bombs if _is_run(name)]
+    runs = [run_lengths(name, ruleset.bombs, len(ruleset.ranks)) for name in ruleset.bombs if _shortest(name)]
     if any(len(lengths) > 1 for lengths in runs):
         yield f"{'A' if len(runs) == 1 else 'Of the same bomb, a'} longer run of pairs beats a shorter one."
     for kind in OF_MANY_LENGTHS:
-        if kind in ruleset.bombs and not _is_run(kind):
+        if kind in ruleset.bombs and not _shortest(kind):
             yield f"A longer {bare(kind)} beats a shorter one."
 
 
 def _bombs(names: Sequence[str], ruleset: "Ruleset") -> str:
     return listed([_bomb_name(name, ruleset) for name in names])
-
-
-def _is_run(name: str) -> bool:
-    return kind_of(name) == "pair_run"
 
 
 def _sentence(text: str) -> str:

@@ -89,9 +89,8 @@ class Dealing:
 
 def cards_over(ruleset: "Ruleset") -> int:
     """Return how many cards are left over when all hands are dealt."""
-    if not isinstance(ruleset.hand_size, int):
-        return 0
-    return pack_size(ruleset) - ruleset.players * ruleset.hand_size
+    size = ruleset.hand_size
+    return pack_size(ruleset) - ruleset.players * size if isinstance(size, int) else 0
 
 
 def most_cards(ruleset: "Ruleset") -> int:

@@ -184,7 +184,7 @@ def _five_cards(ruleset: "Ruleset") -> Iterator[str]:
     whole, limits = ruleset.five_card_order, ruleset.bomb_limits
     kinds = [kind for kind in whole if kind not in ruleset.bombs or kind in limits]
     apart = ", bombs apart" if len(kinds) < len(whole) else ""
-    names = [_with_example(ruleset, kind) for kind in kinds]
+    names = [f"{bare(kind)} ({cards})" if (cards := example(ruleset, kind)) else bare(kind) for kind in kinds]
     if len(kinds) == 1:
         yield f"The only kind of five cards{apart} is {names[0]}."
     elif kinds and ruleset.kinds_compete:
@@ -194,11 +194,6 @@ def _five_cards(ruleset: "Ruleset") -> Iterator[str]:
     bombs = [kind for kind in ruleset.bomb_order or ruleset.bombs if kind in whole and kind not in kinds]
     if [*whole] != [*kinds, *bombs]:
         yield f"The whole order, bombs included, is {weakest_first([*map(bare, whole)])}."
-
-
-def _with_example(ruleset: "Ruleset", kind: str) -> str:
-    cards = example(ruleset, kind)
-    return f"{bare(kind)} ({cards})" if cards else bare(kind)
 
 
 def example(ruleset: "Ruleset", kind: str) -> str:

@@ -235,19 +235,15 @@ def _encode_card_points(ruleset: "Ruleset") -> Numbers:
 
 
 def _settled_brackets(ruleset: "Ruleset") -> tuple[Bracket, ...]:
+    """Return the brackets that a hand can reach and that change what the one before it says."""
     counts = ruleset.counts_penalties or ruleset.settle == "difference"
-    return tuple(_telling_brackets(ruleset)) if counts else ()
-
-
-def _telling_brackets(ruleset: "Ruleset") -> Iterator[Bracket]:
-    """Yield the brackets that a hand can reach and that change what the one before it says."""
-    last: tuple[int | None, int | None] = (1, None)
-    for bracket in ruleset.multipliers:
+    brackets, last = [], Bracket(1, 1)
+    for bracket in ruleset.multipliers if counts else ():
         if bracket.start == "all":
-            yield bracket
-        elif bracket.start <= most_cards(ruleset) and (bracket.times, bracket.points) != last:
-            last = bracket.times, bracket.points
-            yield bracket
+            brackets.append(bracket)
+        elif bracket.start <= most_cards(ruleset) and bracket != replace(last, start=bracket.start):
+            brackets.append(last := bracket)
+    return tuple(brackets)
 
 
 def _bracket_conflicts(ruleset: "Ruleset") -> Iterator[str]:
@@ -313,18 +309,17 @@ def _place_conflicts(ruleset: "Ruleset") -> Iterator[str]:
 
 def _settled_bonuses(ruleset: "Ruleset") -> Bonuses | None:
     """Return bonuses with 0 for what cannot be earned, None if nothing can."""
-    bonuses, plays = ruleset.bonuses, {*ruleset.plays}
+    bonuses, twos = ruleset.bonuses, _twos(ruleset)
     if bonuses is None:
         return None
-    twos = _twos(ruleset)
-    if not plays & {"quads", "bare_quads"}:
-        bonuses = replace(bonuses, quads=0, four_twos=0)
-    if not plays & {"straight_flush", "straight_flush_plus_two"}:
-        bonuses = replace(bonuses, straight_flush=0)
-    if twos < 4:
-        bonuses = replace(bonuses, four_twos=0)
-    if not twos:
-        bonuses = replace(bonuses, winner_per_two=0)
+    quads, flushes = ({*ruleset.plays} & {*kinds} for kinds in _KINDS_OF_HONOURS.values())
+    earned = {
+        "quads": quads,
+        "straight_flush": flushes,
+        "four_twos": quads and twos > 3,
+        "winner_per_two": twos,
+    }
+    bonuses = replace(bonuses, **{name: 0 for name, is_earned in earned.items() if not is_earned})
     if not (bonuses.quads or bonuses.four_twos or bonuses.straight_flush):
         bonuses = replace(bonuses, final_times=1)
     return None if bonuses == Bonuses(0, 0, 0, 1, 0, 0) else bonuses

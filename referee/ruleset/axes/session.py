@@ -53,12 +53,15 @@ def most_deals(ruleset: "Ruleset", deals: int) -> int:
     return deals or min(ruleset.session.deals or MAX_DEALS, MAX_DEALS)
 
 
-def _settled(ruleset: "Ruleset") -> SessionEnd:
-    end = ruleset.session
-    return replace(end, deals=min(end.deals, MAX_DEALS)) if end.deals else end
-
-
-AXES = {"session": Axis(settled=_settled)}
+AXES = {
+    "session": Axis(
+        settled=lambda ruleset: (
+            replace(ruleset.session, deals=most_deals(ruleset, 0))
+            if ruleset.session.deals
+            else ruleset.session
+        )
+    )
+}
 
 
 def _session(ruleset: "Ruleset") -> list[str]:
