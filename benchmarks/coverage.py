@@ -14,6 +14,7 @@ and the share of pairs in different tiers that are in the wrong order or equal.
 """
 
 import argparse
+import math
 import multiprocessing
 import os
 import sys
@@ -48,6 +49,8 @@ AT_RANDOM = (0.0, 0.1, 0.3)
 """Shares of turns in which mixtures play at random."""
 AFTER = (7, 15, 30, 60)
 """Matches of each bot after which strengths are fitted."""
+FEW = 8
+"""Bots with fewer matches have few."""
 SPREAD_OF_PAIRING = 0.05
 """Points a deal by which estimates are blurred when bots of similar strength are paired."""
 
@@ -129,11 +132,17 @@ def by_division(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
     return np.concatenate([upper, lower])
 
 
+def by_partners(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
+    """Seat each bot with the same other one always."""
+    return (2 * rng.permutation(season.bots // 2)[:, None] + np.arange(2)).ravel()
+
+
 PAIRINGS: dict[str, Pairing] = {
     "round-robin": at_random,
     "swiss": by_score,
     "closeness": by_closeness,
     "divisions": by_division,
+    "partners": by_partners,
 }
 
 
@@ -149,6 +158,8 @@ class Held(NamedTuple):
     half: float
     """Mean half width of the intervals, in points a deal."""
     ranks: float
+    special: float
+    """Of the special bots of the pool, or of those with fewer than ``FEW`` matches."""
     tiers: float
     """Share of pairs in different tiers that are in the wrong order, or equal."""
 
@@ -157,7 +168,7 @@ def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[
     """Play a season; after each number of rounds in ``AFTER``, yield it with what was right."""
     season = Season(row.bots, row.size)
     for round in range(1, max(AFTER) + 1):
-        there = {*playing(row, round)}
+        there = {*playing(rng, row, round)}
         order = [int(bot) for bot in PAIRINGS[row.pairing](rng, season) if int(bot) in there]
         tables = [order[at : at + row.size] for at in range(0, len(order) - row.size + 1, row.size)]
         if row.cards and round not in AFTER:
@@ -172,10 +183,13 @@ def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[
             truth = world.truth.copy()
             if world.among is not None:
                 truth[list(found.bots)] = world.among(found.bots)
-            yield round, held(found, truth)
+            special = world.special
+            if row.name == "zipf":
+                special = [bot for bot, own in season.sums.scores.items() if own.matches < FEW]
+            yield round, held(found, truth, special)
 
 
-def held(found: Fit, truth: Array) -> Held:
+def held(found: Fit, truth: Array, special: Sequence[int] = ()) -> Held:
     """Compare a fit with the truth."""
     true = truth[list(found.bots)] - truth[list(found.bots)].mean()
     halves = TWO_SIDED * np.sqrt(found.variances)
@@ -193,6 +207,7 @@ def held(found: Fit, truth: Array) -> Held:
         float(inside[order[-tenth:]].mean()),
         float(halves.mean()),
         float(all(one.best <= rank <= one.worst for one, rank in zip(standing, ranks, strict=True))),
+        float(inside[np.isin(found.bots, special)].mean()) if len(special) else math.nan,
         float(wrong.sum() / max(1, apart.sum())),
     )
 
@@ -284,6 +299,22 @@ HARDER = (
     Row("ties", 32, 4, 20, "round-robin", 1.0, 0.0),
     Row("ties", 32, 4, 1, "swiss", 1.0, 0.0),
 )
+UNLIKE = (
+    Row("volatile", 32, 4, 40, "round-robin", 1.0, 0.4),
+    Row("volatile", 32, 4, 1, "round-robin", 1.0, 0.0),
+    Row("volatile", 32, 2, 20, "round-robin", 1.0, 0.4),
+    Row("volatile", 32, 4, 40, "swiss", 1.0, 0.4),
+    Row("volatile", 8, 4, 10, "round-robin", 1.0, 0.0),
+    Row("one volatile", 32, 4, 40, "round-robin", 1.0, 0.4),
+    Row("one volatile", 32, 4, 10, "closeness", 1.0, 0.4),
+    Row("zipf", 64, 4, 40, "round-robin", 1.0, 0.4),
+    Row("zipf", 64, 4, 4, "round-robin", 1.0, 0.4),
+    Row("stream", 76, 4, 40, "round-robin", 1.0, 0.4),
+    Row("stream", 76, 4, 40, "swiss", 1.0, 0.4),
+    Row("synthetic", 32, 4, 40, "partners", 1.0, 0.4),
+    Row("outlier", 20, 4, 40, "round-robin", 0.0, 0.0),
+    Row("outlier", 20, 4, 10, "swiss", 0.0, 0.0),
+)
 REAL = tuple(
     Row("real deals", len(BOTS) * len(AT_RANDOM), 4, deals, pairing, 0.0, 0.0)
     for deals in (1, 10, 40, 60)
@@ -304,7 +335,7 @@ MADE = tuple(
 )
 HEAD = (
     "pool        bots table deals pairing     spread  g   cards matches"
-    " | all  best worst     ± | ranks | tiers"
+    " | all  best worst special   ± | ranks | tiers"
 )
 
 _DEALS: Recorded = {}
@@ -325,8 +356,9 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=600, help="real deals in each composition of a table")
     parser.add_argument("--repeats", type=int, default=80, help="seasons of each row (a fifth for 200 bots)")
     parser.add_argument(
-        "--only", choices=("real", "synthetic", "harder", "made"), help="print these rows only"
+        "--only", choices=("real", "synthetic", "harder", "unlike", "made"), help="print these rows only"
     )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seasons played at the same time")
     options = parser.parse_args()
     if options.only in (None, "real", "made"):
         _DEALS.update(record(options.ruleset, options.deals, weighed=options.only != "real"))
@@ -336,8 +368,8 @@ def main() -> None:
         world = recorded(np.random.default_rng(0), _DEALS, len(BOTS) * len(AT_RANDOM))
         print("  in points a deal: " + ", ".join(f"{one:+.2f}" for one in sorted(world.truth)))
     print(HEAD)
-    with multiprocessing.Pool(os.cpu_count()) as pool:
-        rows = {"real": REAL, "synthetic": ROWS, "harder": HARDER, "made": MADE}
+    with multiprocessing.Pool(options.jobs) as pool:
+        rows = {"real": REAL, "synthetic": ROWS, "harder": HARDER, "unlike": UNLIKE, "made": MADE}
         for row in [row for name, some in rows.items() if options.only in (None, name) for row in some]:
             count = options.repeats // 5 if row.bots > 100 else options.repeats
             found = pool.map(repeat, [(row, number) for number in range(count)], chunksize=1)
@@ -359,11 +391,11 @@ def dealt(deals: Recorded) -> Iterator[str]:
 
 def line(row: Row, matches: int, found: Sequence[Held]) -> str:
     """Return a line of the table: means over seasons."""
-    held = Held(*np.mean(found, axis=0))
+    held = Held(*np.nanmean(found, axis=0))
     return (
         f"{row.name:11} {row.bots:4} {row.size:5} {row.deals:5} {row.pairing:11} {row.spread:6.1f}"
         f" {row.gain:4.1f} {row.cards:5.0%} {matches:6}  | {held.all:4.0%} {held.best:4.0%} {held.worst:5.0%}"
-        f" {held.half:6.2f}"
+        f" {held.special:5.0%} {held.half:6.2f}"
         f" | {held.ranks:5.0%} | {held.tiers:5.1%}"
     )
 

@@ -43,6 +43,8 @@ class World(NamedTuple):
     """Returns the mean results of some bots against one another; None if only all bots are ever fitted."""
     weigh: Callable[[Sequence[int], int], "Weighed"] | None = None
     """Plays a match in which it is known what the cards were worth; None if it never is."""
+    special: Sequence[int] = ()
+    """Bots that are counted separately."""
 
 
 class Weighed(NamedTuple):
@@ -68,8 +70,18 @@ def synthetic(
     return of_bots(rng, strengths, gains - gains.T, cards)
 
 
-def of_bots(rng: np.random.Generator, strengths: Array, gains: Array, cards: float = 0.0) -> World:
-    """Return bots with given strengths, and with gains by bot and opponent; cards explain a share of luck."""
+def of_bots(
+    rng: np.random.Generator,
+    strengths: Array,
+    gains: Array,
+    cards: float = 0.0,
+    deviations: Array | None = None,
+) -> World:
+    """Return bots with given strengths, and with gains by bot and opponent; cards explain a share of luck.
+
+    ``deviations`` are those of their points in a deal, if these are not all ``POINTS``.
+    """
+    spreads = np.full(len(strengths), POINTS) if deviations is None else deviations
 
     def among(bots: Sequence[int]) -> Array:
         own, from_each = strengths[list(bots)], gains[np.ix_(bots, bots)]
@@ -79,19 +91,23 @@ def of_bots(rng: np.random.Generator, strengths: Array, gains: Array, cards: flo
         return np.asarray(strengths[list(table)] + gains[np.ix_(table, table)].sum(axis=1) / len(table))
 
     def weigh(table: Sequence[int], deals: int) -> Weighed:
-        worth = rng.normal(0.0, POINTS * math.sqrt(cards), (deals, len(table)))
-        rest = rng.normal(0.0, POINTS * math.sqrt(1 - cards), (deals, len(table)))
+        own = spreads[list(table)]
+        worth = rng.normal(0.0, own * math.sqrt(cards), (deals, len(table)))
+        rest = rng.normal(0.0, own * math.sqrt(1 - cards), (deals, len(table)))
         return Weighed(tuple(table), expected(table) + worth + rest, worth)
 
     def play(table: Sequence[int], deals: int) -> Scored:
-        size = len(table)
-        means = expected(table)
-        means = means + rng.normal(0.0, POINTS / math.sqrt(deals), size)
-        within = POINTS**2 * rng.chisquare((size - 1) * (deals - 1)) if deals > 1 else 0.0
-        scores = tuple(float(score) for score in (means - means.mean()) * deals)
-        return Scored(tuple(table), deals, scores, float(within))
+        drawn = rng.standard_normal((deals, len(table))) * spreads[list(table)] + expected(table)
+        return scored_from(table, drawn)
 
     return World(among(range(len(strengths))), play, among, weigh if cards else None)
+
+
+def scored_from(table: Sequence[int], points: Array) -> Scored:
+    """Return what ``scored`` returns, of points by deal and bot."""
+    points = points - points.mean(axis=1, keepdims=True)
+    within = ((points - points.mean(axis=0)) ** 2).sum(axis=0)
+    return Scored(tuple(table), len(points), tuple(points.sum(axis=0).tolist()), tuple(within.tolist()))
 
 
 # Complications
@@ -111,12 +127,8 @@ def tied(rng: np.random.Generator, world: World) -> World:
     """Return bots that win or lose 13 points in a deal or none, so that most deals are ties."""
 
     def play(table: Sequence[int], deals: int) -> Scored:
-        even = world.play(table, 10**9)
-        means = np.array(even.scores) / even.deals
-        drawn = means + rng.normal(0.0, POINTS, (deals, len(table)))
-        match = scored(table, (np.sign(drawn) * 13 * (rng.random(drawn.shape) < np.abs(drawn) / 13)).tolist())
-        assert match is not None
-        return match
+        drawn = world.truth[list(table)] + rng.normal(0.0, POINTS, (deals, len(table)))
+        return scored_from(table, np.sign(drawn) * 13 * (rng.random(drawn.shape) < np.abs(drawn) / 13))
 
     return world._replace(play=play)
 
@@ -139,9 +151,40 @@ def trio(rng: np.random.Generator, row: Row) -> World:
     return of_bots(rng, strengths, gains)
 
 
+def unlike(rng: np.random.Generator, row: Row) -> World:
+    """Return bots of which a quarter varies three times as much as the rest, or one does."""
+    special = range(row.bots // 4) if row.name == "volatile" else range(1)
+    deviations = np.full(row.bots, 3.0 if row.name == "volatile" else 4.0)
+    deviations[special] *= 3
+    gains = np.triu(rng.normal(0.0, row.gain, (row.bots, row.bots)), 1)
+    world = of_bots(rng, rng.normal(0.0, row.spread, row.bots), gains - gains.T, deviations=deviations)
+    return world._replace(special=special)
+
+
+def outlier(rng: np.random.Generator, row: Row) -> World:
+    """Return equal bots, and one that is far better."""
+    strengths = np.zeros(row.bots)
+    strengths[0] = 6.0
+    return of_bots(rng, strengths, np.zeros((row.bots, row.bots)))._replace(special=range(1))
+
+
+def stream(rng: np.random.Generator, row: Row) -> World:
+    """Return bots of which each is expected to be a little better than the one before."""
+    strengths = rng.normal(0.0, row.spread, row.bots) + 0.05 * np.arange(row.bots)
+    gains = np.triu(rng.normal(0.0, row.gain, (row.bots, row.bots)), 1)
+    return of_bots(rng, strengths, gains - gains.T)
+
+
 def world_of(rng: np.random.Generator, row: Row) -> World:
     """Return the bots of a row."""
-    special = {"generations": newcomers, "trio": trio}
+    special = {
+        "generations": newcomers,
+        "trio": trio,
+        "volatile": unlike,
+        "one volatile": unlike,
+        "outlier": outlier,
+        "stream": stream,
+    }
     if row.name in special:
         return special[row.name](rng, row)
     world = synthetic(rng, row.bots, row.spread, row.gain, cards=row.cards)
@@ -149,9 +192,13 @@ def world_of(rng: np.random.Generator, row: Row) -> World:
     return changed[row.name](rng, world) if row.name in changed else world
 
 
-def playing(row: Row, round: int) -> Sequence[int]:
+def playing(rng: np.random.Generator, row: Row, round: int) -> Sequence[int]:
     """Return the bots that play in a round."""
     quarter = row.bots // 4
+    if row.name == "zipf":
+        return np.flatnonzero(rng.random(row.bots) < 4 / np.arange(1, row.bots + 1)).tolist()
+    if row.name == "stream":
+        return range(round, min(row.bots, round + 16))
     if row.name == "late":
         return range(row.bots if round > 10 else row.bots - quarter)
     if row.name == "generations":

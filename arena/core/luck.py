@@ -43,10 +43,16 @@ def expected(worth: Sequence[int], parts: int, beta: int) -> tuple[int, ...]:
     """Return what was expected of each seat from the cards of a deal, in 64ths of a point.
 
     That is ``beta`` of what they were ``worth``, in as many ``parts`` of a point, relative to the mean of the
-    table; rounded to the nearest, up from the middle.
+    table; rounded to the nearest, from the middle to the even one, so that it is not too much on average.
     """
     size, total, whole = len(worth), sum(worth), parts * len(worth)
-    return tuple((2 * beta * (size * own - total) + whole) // (2 * whole) for own in worth)
+    return tuple(_nearest(beta * (size * own - total), whole) for own in worth)
+
+
+def _nearest(value: int, whole: int) -> int:
+    """Return the whole number nearest to ``value / whole``, the even one if two are."""
+    up, rest = divmod(2 * value + whole, 2 * whole)
+    return up - (rest == 0 and up % 2)
 
 
 def made(points: Sequence[int], expected: Sequence[int]) -> tuple[int, ...]:

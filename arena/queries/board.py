@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arena.core.luck import LuckLine
-from arena.results.strength.scale import HELD, about
+from arena.results.strength.scale import about
 from arena.tabular import Column
 
 
@@ -149,14 +149,14 @@ COLUMNS: Sequence[Column[LeaderboardLine]] = (
     Column(
         "95 %",
         _of_strength(lambda strength: f"{strength.figure_low:.0f}-{strength.figure_high:.0f}"),
-        about=f"the interval of the strength; {HELD} of them held in trials, by the kind of field",
+        about="the interval of the strength",
         page=None,
     ),
     Column(
         "points a deal",
         _of_strength(lambda strength: (strength.points, strength.plus_minus)),
         "mean",
-        f"more than the mean bot makes, ± in 95 of 100 cases; {HELD} of such intervals held in trials",
+        "more than the mean bot makes, ± in 95 of 100 cases",
         terminal=False,
         page="p2",
     ),

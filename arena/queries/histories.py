@@ -12,13 +12,22 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from arena.core.cursors import LARGEST, make_cursor, read_cursor
 from arena.queries.names import NamedPool, choose_pools, versions_called
 from arena.results.strength.pools import Pool
 from arena.results.strength.scale import figures
-from arena.store.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament
+from arena.store.models import (
+    BotVersion,
+    Match,
+    Rating,
+    RatingChange,
+    Round,
+    Strength,
+    StrengthPoint,
+    Tournament,
+)
 from arena.store.storage import Ids, Storage, Transaction, among
 
 NEWEST = (LARGEST, LARGEST)
@@ -68,7 +77,7 @@ class HistoryLine:
     change: float | None
     """By how much the match changed it."""
     figure: float | None
-    """Strength on a scale like that of Elo; this and what follows: None for Elo."""
+    """Strength on a scale like that of Elo, above the present anchor; this and what follows: None for Elo."""
     figure_low: float | None
     """The lower end of its 95 % interval."""
     figure_high: float | None
@@ -195,13 +204,24 @@ def _newest_changes() -> Select[Any]:
     return changes.order_by(col(RatingChange.id).desc()).limit(bindparam("most"))
 
 
+def above_present_anchor() -> Any:
+    """Return the value of a point of a history, above the anchor of the latest fit of its bot."""
+    same = (
+        col(Strength.version_id) == StrengthPoint.version_id,
+        col(Strength.ruleset_id) == StrengthPoint.ruleset_id,
+        col(Strength.table_size) == StrengthPoint.table_size,
+    )
+    shift = select_columns(col(Strength.shift)).where(*same).correlate(StrengthPoint).scalar_subquery()
+    return col(StrengthPoint.value) - func.coalesce(shift, 0.0)
+
+
 @cache
 def _newest_points() -> Select[Any]:
     """Select the strengths of a version in a pool before an id."""
     columns: tuple[Any, ...] = (
         StrengthPoint.id,
         StrengthPoint.fitted_at,
-        StrengthPoint.value,
+        above_present_anchor(),
         StrengthPoint.error,
         StrengthPoint.deals,
         StrengthPoint.deviation,

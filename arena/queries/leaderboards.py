@@ -17,6 +17,7 @@ from arena.core.cursors import make_cursor, read_cursor
 from arena.core.luck import Luck, LuckLine
 from arena.errors import SpecError, UnknownError
 from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine
+from arena.queries.histories import above_present_anchor
 from arena.queries.names import NamedPool, choose_pools, placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
     Filter,
@@ -87,7 +88,7 @@ def _last_points() -> Select[Any]:
         .correlate(Rating)
         .scalar_subquery()
     )
-    columns: tuple[Any, ...] = (Rating.id, StrengthPoint.value, StrengthPoint.deviation)
+    columns: tuple[Any, ...] = (Rating.id, above_present_anchor(), StrengthPoint.deviation)
     points = select_columns(*columns).select_from(StrengthPoint).join(Rating, col(StrengthPoint.id) == last)
     return points.where(_THESE)
 

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,17 +12,18 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
-from sqlmodel import col
+from sqlmodel import col, func
 
-from arena.errors import SpecError
+from arena.core.elo import TWO_SIDED
+from arena.errors import SpecError, UnknownError
 from arena.queries.board import LeaderboardLine, StrengthLine
 from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, match_lines, newest_between
 from arena.queries.meetings import NOTHING, Met, Row, find_meetings, pool_sums
-from arena.queries.names import rated_pools, versions_called
+from arena.queries.names import NamedPool, rated_pools, versions_called
 from arena.queries.places import newest_rated
 from arena.results.strength.pools import Pool
-from arena.store.models import Seat, Session
+from arena.store.models import Seat, Session, Strength, StrengthFit
 from arena.store.storage import Ids, Storage, Transaction, among
 
 FEWEST_SHARE = 0.02
@@ -52,13 +54,16 @@ class Verdict:
     lead: float | None
     """How many more points per deal the better one makes; None if unknown."""
     plus_minus: float | None
-    """Half the width of the 95 % interval around that, the two strengths taken as independent."""
+    """Half the width of the 95 % interval around that."""
     more: int | None
     """Deals that each still has to play until such a lead is certain; None if none, or too many to say."""
 
 
-def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
-    """Return what can be said of two bots."""
+def verdict(one: LeaderboardLine, other: LeaderboardLine, error: float | None = None) -> Verdict:
+    """Return what can be said of two bots.
+
+    ``error`` is the standard error of the difference of their strengths; None if the two are independent.
+    """
     mine, its = one.strength, other.strength
     same_pool = (one.ruleset, one.table_size) == (other.ruleset, other.table_size)
     if mine is None or its is None or not same_pool:
@@ -67,7 +72,7 @@ def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
         return Verdict(VerdictKind.STRANGERS, one, other, None, None, None)
     if mine.points < its.points:
         one, other, mine, its = other, one, its, mine
-    lead = lead_of(mine, its)
+    lead = lead_of(mine, its, None if error is None else TWO_SIDED * error)
     return Verdict(lead.kind, one, other, lead.points, lead.plus_minus, lead.more)
 
 
@@ -91,9 +96,11 @@ class Lead(NamedTuple):
     """As in ``Verdict``."""
 
 
-def lead_of(mine: StrengthLine | Mean, its: StrengthLine | Mean) -> Lead:
-    """Return how far the first is ahead of the second, the two taken as independent."""
-    lead, plus_minus = mine.points - its.points, math.hypot(mine.plus_minus, its.plus_minus)
+def lead_of(mine: StrengthLine | Mean, its: StrengthLine | Mean, plus_minus: float | None = None) -> Lead:
+    """Return how far the first is ahead of the second; without ``plus_minus``, the two are independent."""
+    lead = mine.points - its.points
+    if plus_minus is None:
+        plus_minus = math.hypot(mine.plus_minus, its.plus_minus)
     if abs(lead) > plus_minus:
         return Lead(VerdictKind.APART, lead, plus_minus, None)
     return Lead(VerdictKind.OPEN, lead, plus_minus, _more(abs(lead), plus_minus, mine, its))
@@ -154,7 +161,8 @@ def _more(lead: float, plus_minus: float, mine: StrengthLine | Mean, its: Streng
     if lead <= FEWEST_SHARE * plus_minus:
         return None
     m, n = mine.deals, its.deals
-    a, b = mine.plus_minus * mine.plus_minus * m, its.plus_minus * its.plus_minus * n
+    share = (plus_minus / math.hypot(mine.plus_minus, its.plus_minus)) ** 2
+    a, b = share * mine.plus_minus**2 * m, share * its.plus_minus**2 * n
     half = (m + n - (a + b) / (lead * lead)) / 2
     more = -half + math.sqrt(max(0.0, half * half - (m * n - (a * n + b * m) / (lead * lead))))
     digits: int = 10 ** max(0, math.floor(math.log10(max(more, 1.0))) - 1)
@@ -266,11 +274,50 @@ def _pools(
     for named in rated_pools(tx) if rows else ():
         of_it = [row for row in rows if pool_of[row.sums_id] == named.pool]
         if of_it:
-            two = [rated.get(named.pool) for rated in newest]
-            lines = lines_of(tx, named, [id for id in two if id is not None])
-            one, other = (lines.get(id or 0) for id in two)
-            comparison = verdict_shown(verdict(one, other)) if one and other else None
+            one, other = (rated.get(named.pool) for rated in newest)
+            comparison = verdict_shown(_verdict(tx, named, one, other)) if one and other else None
             yield PoolLine(named.ruleset, named.table_size, _total(of_it), comparison)
+
+
+def compared(storage: Storage, pool: NamedPool, bot: str, opponent: str) -> VerdictShown:
+    """Return what can be said of two bots of a pool, the newest versions of them that are rated there.
+
+    Raise UnknownError, and SpecError for an invalid name or the same bot twice.
+    """
+    with storage.read() as tx:
+        versions = []
+        for name in (bot, opponent):
+            newest = newest_rated(tx, [version.id for version in versions_called(tx, name)])
+            if pool.pool not in newest:
+                raise UnknownError(f"{name} is not rated in this pool")
+            versions.append(newest[pool.pool])
+        if versions[0] == versions[1]:
+            raise SpecError("opponent", f"{bot} is compared with itself")
+        return verdict_shown(_verdict(tx, pool, *versions))
+
+
+def _verdict(tx: Transaction, pool: NamedPool, one: int, other: int) -> Verdict:
+    """Return what can be said of two bot versions that are rated in a pool."""
+    lines = lines_of(tx, pool, [one, other])
+    return verdict(lines[one], lines[other], _pair_error(tx, pool.pool, one, other))
+
+
+def _pair_error(tx: Transaction, pool: Pool, one: int, other: int) -> float | None:
+    """Return the standard error of the difference of two strengths of the latest fit; None if independent."""
+    of_pool = (col(Strength.ruleset_id) == pool.ruleset_id, col(Strength.table_size) == pool.table_size)
+    placed = select_columns(func.count(col(Strength.id))).where(*of_pool)
+    later, earlier = (
+        tx.execute(placed.where(col(Strength.version_id) < version)).scalar_one()
+        for version in (max(one, other), min(one, other))
+    )
+    at = 1 + 4 * (later * (later - 1) // 2 + earlier)  # characters are counted from 1
+    packed = select_columns(func.substr(col(StrengthFit.pair_errors), at, 4)).where(
+        col(StrengthFit.ruleset_id) == pool.ruleset_id,
+        col(StrengthFit.table_size) == pool.table_size,
+        col(StrengthFit.pair_errors).is_not(None),
+    )
+    packed_error = tx.execute(packed).scalar()
+    return struct.unpack("<f", packed_error)[0] if packed_error else None
 
 
 def _versions(

@@ -205,9 +205,13 @@ TOTALS: Ledger[Sums] = Ledger(
     sum_fields(Sums),
     for_fits=sum_fields(Sums),
 )
-SCORES: Ledger[Score] = Ledger(StrengthScore, ("version_id",), sum_fields(Score), for_fits=("deals", "score"))
+SCORES: Ledger[Score] = Ledger(StrengthScore, ("version_id",), sum_fields(Score), for_fits=sum_fields(Score))
 MEETINGS: Ledger[Met] = Ledger(
-    Meeting, ("version_id", "other_id"), sum_fields(Met), greatest=("last_match_id",), for_fits=("deals",)
+    Meeting,
+    ("version_id", "other_id"),
+    sum_fields(Met),
+    greatest=("last_match_id",),
+    for_fits=("deals", "score"),
 )
 LEFT: Ledger[Left] = Ledger(
     LeftMeeting, ("version_id", "other_id"), sum_fields(Left), for_fits=("deals", "ahead", "behind", "score")

@@ -20,30 +20,34 @@ POINTS = 5.0
 def played(rng: np.random.Generator, strengths: Array, rounds: int, deals: int) -> Counts:
     """Return the counts of bots that play at tables of four and whose points are normally distributed."""
     count = len(strengths)
-    met, ahead = np.zeros((2, count, count))
-    scores, between = np.zeros(count), 0.0
+    met, ahead, leads = np.zeros((3, count, count))
+    scores, squares = np.zeros((2, count))
     for _ in range(rounds):
         for table in rng.permutation(count).reshape(-1, 4):
             points = strengths[table] + rng.normal(0, POINTS, (deals, 4))
             own = points - points.mean(axis=1, keepdims=True)
             scores[table] += own.sum(axis=0)
-            between += float((own.sum(axis=0) ** 2).sum()) / deals
+            squares[table] += own.sum(axis=0) ** 2 / deals
             for one, other in combinations(range(4), 2):
                 pair = table[one], table[other]
                 won = int((points[:, one] > points[:, other]).sum())
+                leads[pair] += float((points[:, one] - points[:, other]).sum())
+                leads[pair[::-1]] -= float((points[:, one] - points[:, other]).sum())
                 ahead[pair] += won
                 ahead[pair[::-1]] += deals - won
                 met[pair] += deals
                 met[pair[::-1]] += deals
     pairs = [
-        (one, other, met[one, other], ahead[one, other], ahead[other, one])
+        (one, other, met[one, other], ahead[one, other], ahead[other, one], leads[one, other])
         for one, other in combinations(range(count), 2)
     ]
     meetings = np.array(pairs, dtype=MEETING)
     bots = np.zeros(count, dtype=SCORE)
     bots["bot"], bots["deals"], bots["score"] = np.arange(count), rounds * deals, scores
     matches = rounds * count // 4
-    within = POINTS**2 * 3 * matches * (deals - 1)
+    bots["matches"], bots["between"] = rounds, squares
+    bots["within"] = POINTS**2 * 3 / 4 * rounds * (deals - 1)
+    within, between = (float(bots[name].sum()) for name in ("within", "between"))
     return Counts(
         4, matches, matches * deals, within, between, 0.0, 0.0, bots, meetings[meetings["deals"] > 0]
     )

@@ -79,7 +79,7 @@ def test_anchor_when_a_bot_is_the_only_baseline_then_its_own_strength_is_certain
 def test_anchor_when_a_group_has_no_baseline_then_it_stays_on_its_mean() -> None:
     sums = Sums(2)
     for one, other, score in ((1, 2, 90.0), (3, 4, 20.0), (3, 5, 30.0), (4, 5, 10.0)):
-        sums.add(Scored((one, other), 100, (score, -score), 100 * 9.0))
+        sums.add(Scored((one, other), 100, (score, -score), (450.0, 450.0)))
     found = fit_counts([Counts.of(sums)])
     assert found is not None
     above = above_anchor(found, {1}, set())
@@ -105,7 +105,7 @@ def test_scale_when_strong_newcomers_join_then_it_sinks_without_a_baseline_only(
             order = [int(bot) for bot in rng.permutation(bots)]
             for one, other in zip(order[::2], order[1::2], strict=True):
                 score = float(100 * (strengths[one] - strengths[other]) / 2 + rng.normal(0, 30))
-                sums.add(Scored((one, other), 100, (score, -score), 99 * 2 * 9.0))
+                sums.add(Scored((one, other), 100, (score, -score), (99 * 9.0, 99 * 9.0)))
         found = fit_counts([Counts.of(sums)])
         assert found is not None
         return found

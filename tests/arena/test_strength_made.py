@@ -239,7 +239,8 @@ def test_weighing_when_a_round_is_taken_in_then_strengths_follow_from_what_was_m
     scores, within = made_by_records(world.storage)
     assert dict(found.scores[["bot", "score"]].tolist()) == pytest.approx(scores)
     assert found.within == pytest.approx(within)
-    np.testing.assert_array_equal(found.meetings, before.meetings)
+    counted = ["one", "other", "deals", "ahead", "behind"]
+    np.testing.assert_array_equal(found.meetings[counted], before.meetings[counted])
     assert rebuild(world.storage).problem is None
     world.clock.move(61)
     assert fit_due(world.storage, world.clock()) == 1

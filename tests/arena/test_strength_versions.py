@@ -28,9 +28,9 @@ def season(rng: np.random.Generator, strengths: Array, versions: Sequence[int]) 
         order = rng.permutation([*range(FIELD), version])
         for table in order.reshape(-1, 4):
             means = strengths[table] + rng.normal(0.0, POINTS / np.sqrt(20), 4)
-            within = POINTS**2 * rng.chisquare(3 * 19)
+            within = POINTS**2 * rng.chisquare(3 * 19) / 4
             scores = tuple(float(score) for score in 20 * (means - means.mean()))
-            sums.add(Scored(tuple(int(bot) for bot in table), 20, scores, float(within)))
+            sums.add(Scored(tuple(int(bot) for bot in table), 20, scores, (float(within),) * 4))
     return sums
 
 
@@ -55,7 +55,7 @@ def test_bot_when_it_is_registered_again_and_again_then_its_newest_version_looks
         related.append(errors(fit_counts([Counts.of(sums)], [list(AGAIN)]), strengths, AGAIN))
         apart.append(errors(fit_counts([Counts.of(sums)]), strengths, AGAIN))
     assert np.mean(related, axis=0)[-1] == pytest.approx(0, abs=0.2)
-    assert abs(np.mean(apart, axis=0)[-1]) > 0.25  # drawn towards the mean, which helps the weak
+    assert abs(np.mean(apart, axis=0)[-1]) > 0.1  # drawn towards the mean, which helps the weak
     assert np.max(related, axis=1).mean() < np.max(apart, axis=1).mean()
 
 

@@ -1,7 +1,7 @@
 """The board of a pool: all that it says of each bot, from the fit of its strengths."""
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,17 @@ import numpy as np
 from arena.results.strength.ahead import Ahead, finishing_ahead
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import Fit
-from arena.results.strength.ranges import above_anchor, parting, places
+from arena.results.strength.ranges import Stood, above_anchor, parting, places, shifts
 from arena.results.strength.scale import ENOUGH
 
 
-def board_rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each bot of a fit to these sums, by the names of the columns of ``Strength``."""
+def board_rows(
+    fit: Fit, kinds: Sequence[Counts], baselines: Set[int], before: Mapping[int, Stood]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each bot of a fit to these sums, by the names of the columns of ``Strength``.
+
+    ``before`` is how bots stood in the fit before; it only changes ``shift``.
+    """
     deals = np.zeros(fit.bots[-1] + 1)
     for kind in kinds:
         deals[kind.scores["bot"]] += kind.scores["deals"]
@@ -25,8 +30,9 @@ def board_rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterat
     settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
     ranks = places(fit)
     parts = parting(fit, ranks, kinds[0].size)
-    standing = zip(ranks, above_anchor(fit, baselines, settled), ahead, parts, strict=True)
-    for at, (place, above, often, after) in enumerate(standing):
+    anchored = above_anchor(fit, baselines, settled)
+    standing = zip(ranks, anchored, shifts(fit, anchored, before), ahead, parts, strict=True)
+    for at, (place, above, shift, often, after) in enumerate(standing):
         bot = fit.bots[at]
         yield {
             "version_id": bot,
@@ -35,6 +41,7 @@ def board_rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterat
             "above": above.value,
             "above_error": above.error,
             "anchored": above.anchored,
+            "shift": shift,
             "ahead": None if often is None else often.share,
             "ahead_low": None if often is None else often.low,
             "ahead_high": None if often is None else often.high,

@@ -13,11 +13,17 @@ from arena.results.strength.sums import Sums, sum_fields
 
 Numbers: TypeAlias = NDArray[np.int64]
 
-SCORE = np.dtype([("bot", "i8"), ("deals", "i8"), ("score", "f8")])
-MEETING = np.dtype([("one", "i8"), ("other", "i8"), ("deals", "i4"), ("ahead", "i4"), ("behind", "i4")])
-"""``ahead`` counts the deals in which ``one`` had more points, ``behind`` those in which ``other`` had."""
-LEFT = np.dtype([*MEETING.descr, ("score", "f8")])
-"""The same of deals that ``one`` forfeited, and its score minus that of ``other`` in them."""
+SCORE = np.dtype(
+    [(name, "i8") for name in ("bot", "matches", "deals")]
+    + [(name, "f8") for name in ("score", "within", "between")]
+)
+MEETING = np.dtype(
+    [(name, "i8") for name in ("one", "other")]
+    + [(name, "i4") for name in ("deals", "ahead", "behind")]
+    + [("score", "f8")]
+)
+"""``ahead`` counts the deals in which ``one`` had more points, ``behind`` those in which ``other`` had;
+``score`` is that of ``one`` minus that of ``other``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +43,26 @@ class Counts:
     """As ``MEETING``, each pair once."""
     kind: ScoreKind = ScoreKind.PLAIN
     forfeited: int = 0
-    left: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, dtype=LEFT))
-    """As ``LEFT``."""
+    left: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, dtype=MEETING))
+    """As ``MEETING``, of the deals that ``one`` forfeited."""
 
     @classmethod
     def of(cls, sums: Sums, kind: ScoreKind = ScoreKind.PLAIN) -> "Counts":
         """Return sums as arrays."""
-        scores = [(bot, own.deals, own.score) for bot, own in sums.scores.items()]
-        meetings = [(*pair, met.deals, met.ahead, met.behind) for pair, met in sums.meetings.items()]
-        left = [(*both, gone.deals, gone.ahead, gone.behind, gone.score) for both, gone in sums.left.items()]
+        scores = [
+            (bot, own.matches, own.deals, own.score, own.within, own.between)
+            for bot, own in sums.scores.items()
+        ]
+        meetings, left = (
+            [(*both, met.deals, met.ahead, met.behind, met.score) for both, met in pairs.items()]
+            for pairs in (sums.meetings, sums.left)
+        )
         return cls(
             size=sums.size,
             kind=kind,
             scores=np.array(scores, dtype=SCORE),
             meetings=np.array(meetings, dtype=MEETING),
-            left=np.array(left, dtype=LEFT),
+            left=np.array(left, dtype=MEETING),
             **{name: getattr(sums, name) for name in sum_fields(Sums)},
         )
 
@@ -113,6 +124,10 @@ GRID = np.geomspace(0.1, 40.0, 24)
 """The spreads tau that are tried, in multiples of a typical bot's standard error."""
 
 
+ENOUGH = 20
+"""With at least this many degrees of freedom within matches, variances are estimated from these alone."""
+
+
 @dataclass(slots=True)
 class Kind:
     """One kind of deals."""
@@ -120,12 +135,24 @@ class Kind:
     sums: Counts
     scores: Array
     """By bot."""
+    matches: Array
+    """By bot."""
+    played: Array
+    """By bot, in how many deals it sat."""
+    within: Array
+    """By bot, the squared distances of its scores from their means in a match."""
+    between: Array
+    """By bot, those of its mean scores in a match from that in all, weighted by deals."""
     firsts: Places
     """For each meeting, the place of one bot."""
     seconds: Places
     """For each meeting, the place of the other bot."""
     deals: Array
     """For each meeting, in how many deals the two met."""
+    leads: Array
+    """For each meeting, the score of the first minus that of the second."""
+    shares: Array
+    """For each meeting, what a deal of both says of their difference, in units of 1 / s^2."""
     variance: float = 1.0
     """s^2, the variance of a bot's score in one deal."""
     raw_variance: float = 1.0
@@ -134,20 +161,33 @@ class Kind:
     @classmethod
     def of(cls, sums: Counts, bots: Sequence[int] | Numbers) -> "Kind":
         """Return sums by the places of bots in ``bots``, which ascend."""
-        scores = np.zeros(len(bots))
-        scores[np.searchsorted(bots, sums.scores["bot"])] = sums.scores["score"]
+        rows = np.zeros(len(bots), dtype=SCORE)
+        rows[np.searchsorted(bots, sums.scores["bot"])] = sums.scores
+        scores, played = rows["score"], rows["deals"].astype(np.float64)
         return cls(
             sums,
             scores,
+            rows["matches"].astype(np.float64),
+            played,
+            rows["within"],
+            rows["between"] - scores**2 / np.maximum(played, 1.0),
             np.searchsorted(bots, sums.meetings["one"]),
             np.searchsorted(bots, sums.meetings["other"]),
             sums.meetings["deals"].astype(np.float64),
+            sums.meetings["score"],
+            np.full(len(sums.meetings), 1 / sums.size),
         )
 
     @property
     def weights(self) -> Array:
         """Return m, the weight of each meeting."""
-        return self.deals / (self.sums.size * self.variance)
+        return self.deals * self.shares / self.variance
+
+    @property
+    def loads(self) -> Array:
+        """Return b, by bot the sum of its weighted leads over those it met."""
+        leads, count = self.leads * self.shares / self.variance, len(self.scores)
+        return np.asarray(np.bincount(self.firsts, leads, count) - np.bincount(self.seconds, leads, count))
 
     def explained(self, strengths: Array) -> float:
         """Return how much of ``between`` these strengths explain."""
@@ -162,6 +202,8 @@ class Posterior:
     strengths: Array
     variances: Array
     covariances: Array | None
+    prior: Array
+    """By bot, its variance before anything is known of it."""
     spread: float
     """tau^2."""
     gain: float
@@ -170,9 +212,9 @@ class Posterior:
     """How far successive versions of a bot differ, in units of tau."""
 
 
-def weights_of(chances: Sequence[float], grid: Array) -> Array:
-    """Return the weights of spreads, from the logarithms of their likelihoods; the prior is uniform."""
-    weights = np.exp(np.array(chances) - max(chances)) * grid
+def weights_of(chances: Sequence[float], prior: Array) -> Array:
+    """Return the weights of values, from the logarithms of their likelihoods and what they weigh before."""
+    weights = np.exp(np.array(chances) - max(chances)) * prior
     return np.asarray(weights / weights.sum())
 
 

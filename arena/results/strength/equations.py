@@ -1,13 +1,14 @@
 """The equations of a pool: as matrices up to about a thousand bots, by iteration over who met whom above."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from arena.results.strength.counts import GRID, Array, Kind, Places, Posterior, centred, weights_of
-from arena.results.strength.versions import SHARES, Lineages, walk
+from arena.results.strength.tails import spreads_of
+from arena.results.strength.versions import DRIFT_CHANCES, DRIFTS, SHARES, Lineages, arrivals, walk
 
 ITERATIONS, CLOSE = 300, 1e-7
 """How long strengths are refined, and the residual, relative to the scores, at which that ends."""
@@ -33,10 +34,11 @@ class Graph:
         """The diagonal of A."""
         self.squares: Array = np.asarray(np.bincount(rows, weights**2, count), dtype=np.float64)
         """The diagonal of L."""
-        self.scores: Array = sum((kind.scores / kind.variance for kind in kinds), np.zeros(count))
+        self.scores: Array = sum((kind.loads for kind in kinds), np.zeros(count))
         self.scale = float(self.degrees.mean())
         self.noise = 1.0
         """The factor by which gains raise the variance of scores."""
+        self._apart: Array = np.ones(count)
 
     def spread(self) -> float:
         """Return the most likely tau^2, and use the most likely steps between versions from then on."""
@@ -68,19 +70,23 @@ class Graph:
 
     def posterior(self, gain: float, groups: Places) -> Posterior:
         """Return the strengths against the whole field; ``gain`` is g^2."""
+        raw = self._solve(self.noise / self._variance(-1), self._share)
+        self._apart = spreads_of(raw, self.degrees, gain * self.squares, groups)
         self.noise = float(1 + gain * self.squares.sum() / self.degrees.sum())
-        spread = self.spread()
+        spread = self.spread() * self._apart
         prior = spread + gain / np.bincount(groups)[groups]
-        strengths = centred(self._solve(self.noise / spread, self._share) * prior / spread, groups)
+        solved = self._solve(self.noise / float(spread.mean()), self._share)
+        strengths = centred(solved * prior / spread, groups)
         noise = self.degrees + gain * self.squares
         variances = prior - (prior * self.degrees) ** 2 / (spread * self.degrees**2 + noise)
         for block in self._lines.blocks:
             variances[block] = self._variances_of(block, spread, prior - spread, noise)
-        return Posterior(strengths, variances, None, spread, gain, self._share)
+        return Posterior(strengths, variances, None, prior, float(spread.mean()), gain, self._share)
 
-    def _variances_of(self, block: Places, spread: float, gains: Array, noise: Array) -> Array:
+    def _variances_of(self, block: Places, spread: Array, gains: Array, noise: Array) -> Array:
         """Return the variances of the versions of some bots, as many of each."""
-        related = spread * walk(block.shape[1], self._share)
+        roots = np.sqrt(spread[block])
+        related = roots[:, :, None] * walk(block.shape[1], self._share) * roots[:, None, :]
         weights = self.degrees[block]
         prior = related + _diagonals(gains[block])
         covariance = weights[:, :, None] * related * weights[:, None, :] + _diagonals(noise[block])
@@ -95,9 +101,9 @@ class Graph:
         """Return the logarithm of a spread's likelihood, up to a constant."""
         spread = self._variance(at)
         solved = self._solve(self.noise / spread, share)
-        logs = np.log(spread * self.degrees + self.noise)
+        logs = np.log(spread * self.degrees * self._apart + self.noise)
         for block in self._lines.blocks:
-            roots = np.sqrt(self.degrees[block])
+            roots = np.sqrt((self.degrees * self._apart)[block])
             covariance = spread * roots[:, :, None] * walk(block.shape[1], share) * roots[:, None, :]
             covariance = covariance + self.noise * np.eye(block.shape[1])
             logs[block] = np.linalg.slogdet(covariance)[1][:, None] / block.shape[1]
@@ -106,14 +112,15 @@ class Graph:
     def _solve(self, ridge: float, share: float) -> Array:
         """Return x with (A + ridge K^-1) x = b, by conjugate gradients.
 
-        K is the prior covariance of the strengths in units of tau^2 (``arena.results.strength.versions``).
+        K is the prior covariance of the strengths in units of tau^2 (``arena.results.strength.prior``).
         """
         solution = np.zeros(len(self.scores))
         left = self.scores.copy()
-        tie = ridge / share**2
-        diagonal = self.degrees + ridge * self._first
-        np.add.at(diagonal, self._before, tie)
-        np.add.at(diagonal, self._after, tie)
+        each = ridge / self._apart
+        tie = np.sqrt(each[self._before] * each[self._after]) / share**2
+        diagonal = self.degrees + each * self._first
+        np.add.at(diagonal, self._before, each[self._before] / share**2)
+        np.add.at(diagonal, self._after, each[self._after] / share**2)
         scaled = left / diagonal
         way, size = scaled, float(left @ scaled)
         goal = CLOSE * math.sqrt(float(left @ left))
@@ -152,14 +159,15 @@ class Matrices:
 
     def __init__(self, kinds: Sequence[Kind], lines: Lineages) -> None:
         count = len(kinds[0].scores)
-        self._lines = lines
+        self._lines, self._walk = lines, arrivals(count)
+        self._roots = np.ones((count, count))
         met = np.zeros((count, count))
         for kind in kinds:
             np.add.at(met, (kind.firsts, kind.seconds), kind.weights)
         met += met.T
         self.laplacian: Array = np.diag(met.sum(axis=0)) - met
         self.squares: Array = np.diag((met**2).sum(axis=0)) - met**2
-        self.scores: Array = sum((kind.scores / kind.variance for kind in kinds), np.zeros(count))
+        self.scores: Array = sum((kind.loads for kind in kinds), np.zeros(count))
         values, self.vectors = np.linalg.eigh(self.laplacian)
         self.values: Array = np.clip(values, 0.0, None)
         self.loads: Array = self.vectors.T @ self.scores
@@ -175,7 +183,7 @@ class Matrices:
         for spread in self.grid:
             variances = values**2 * spread**2 + values
             chances.append(-0.5 * float(np.sum(np.log(variances) + loads**2 / variances)))
-        return float(weights_of(chances, self.grid) @ self.grid**2)
+        return float(weights_of(chances, self.grid**2) @ self.grid**2)
 
     def least_squares(self, spread: float) -> tuple[Array, float]:
         """Return the strengths as if bots were transitive, and how many degrees of freedom they take."""
@@ -191,11 +199,14 @@ class Matrices:
     def posterior(self, gain: float, groups: Places) -> Posterior:
         """Return the strengths against the whole field, over all spreads; ``gain`` is g^2."""
         noise = self.laplacian + gain * self.squares
-        step = self._share(noise, groups)
-        related = self._lines.prior(step)
-        twice = self.laplacian @ related @ self.laplacian if self._lines else self.laplacian @ self.laplacian
+        raw, _ = self.least_squares(float(self.grid[-1]) ** 2)
+        apart = spreads_of(raw, np.diag(self.laplacian), gain * np.diag(self.squares), groups)
+        self._roots = np.sqrt(np.outer(apart, apart))
+        step, drift = self._share(noise, groups)
+        related = self._related(step, drift)
+        twice = self.laplacian @ related @ self.laplacian
         factors = [self._factor(spread**2 * twice + noise, groups) for spread in self.grid]
-        weights = weights_of([factor.chance for factor in factors], self.grid)
+        weights = weights_of([factor.chance for factor in factors], self.grid**2)
         strengths, covariances = np.zeros(len(groups)), np.zeros((len(groups), len(groups)))
         for at in np.flatnonzero(weights > NEGLIGIBLE):
             prior = self.grid[at] ** 2 * related + np.diag(gain / np.bincount(groups)[groups])
@@ -206,17 +217,33 @@ class Matrices:
             covariances += weights[at] * (error + np.outer(mean, mean))
         covariances -= np.outer(strengths, strengths)
         variances = np.clip(np.diag(covariances), 0.0, None)
-        return Posterior(strengths, variances, covariances, float(weights @ self.grid**2), gain, step)
+        spread = float(weights @ self.grid**2)
+        prior = spread * np.diag(related) + gain / np.bincount(groups)[groups]
+        return Posterior(strengths, variances, covariances, prior, spread, gain, step)
 
-    def _share(self, noise: Array, groups: Places) -> float:
-        """Return how far successive versions differ, in units of tau."""
-        chances = []
-        for share in SHARES if self._lines else ():
-            twice = self.laplacian @ self._lines.prior(share) @ self.laplacian
-            tried = [self._factor(spread**2 * twice + noise, groups).chance for spread in self.grid[::STEP]]
-            chances.append(float(np.logaddexp.reduce(tried)))
-        weights = weights_of(chances, np.ones(len(chances))) if chances else np.zeros(len(SHARES))
-        return math.sqrt(float(weights @ np.square(SHARES)))
+    def _related(self, share: float, drift: float) -> Array:
+        """Return K, the prior covariances of the strengths in units of tau^2."""
+        return self._roots * self._lines.prior(share) + drift**2 * self._walk @ self._walk.T
+
+    def _share(self, noise: Array, groups: Places) -> tuple[float, float]:
+        """Return how far successive versions differ, and how far later bots, in units of tau."""
+
+        def likely(
+            tried: Sequence[float], before: Sequence[float], related: Callable[[float], Array]
+        ) -> float:
+            chances = []
+            for value in tried:
+                twice = self.laplacian @ related(value) @ self.laplacian
+                each = [self._factor(tau**2 * twice + noise, groups).chance for tau in self.grid[::STEP]]
+                chances.append(float(np.logaddexp.reduce(each)))
+            weights = weights_of(chances, np.array(before))
+            return math.sqrt(float(weights @ np.square(tried)))
+
+        drift = likely(DRIFTS, DRIFT_CHANCES, lambda drift: self._related(SHARES[0], drift))
+        if not self._lines:
+            return 0.0, drift
+        alike = [1.0] * len(SHARES)
+        return likely(SHARES, alike, lambda share: self._related(share, drift)), drift
 
     def _factor(self, covariance: Array, groups: Places) -> "_Factor":
         """Return the Cholesky factor of Cov b, and the likelihood of the scores under it."""

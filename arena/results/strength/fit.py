@@ -2,7 +2,7 @@
 
 In a match of D deals at a table of k, the mean score of bot a, relative to the table's, is
 
-    y_a = t_a - mean(t) + sum_o g_ao / k + e_a,   Var e = s^2 / D * (I - 11'/k)
+    y_a = t_a - mean(t) + sum_o g_ao / k + e_a - mean(e),   Var e_a = v_a s^2 / D
 
 with t the strengths, spread with variance tau^2, and g_ao = -g_oa what bot a gains from bot o beyond what
 both strengths say, spread with variance g^2: bots are not transitive, and who meets the same few again and
@@ -11,19 +11,22 @@ opponent alike:
 
     theta_a = t_a - mean(t) + sum_o g_ao / n
 
-Let m_ao be the deals of a and o at one table over k s^2, A the Laplacian matrix of m, L that of m^2, and b_a
-the sum of the scores of a over s^2. Then b has mean A t and
+Let c_ao be what a deal of a and o at one table says of their difference, which is 1 / (k s^2) if all bots
+vary alike (``arena.results.strength.variances``); m_ao their deals times c_ao, A the Laplacian matrix of m, L
+that of m^2, and b_a the sum over o of c_ao times the score of a less that of o. Then b has mean A t and
 
     Cov b = tau^2 A^2 + A + g^2 L
     Cov(theta, b) = (tau^2 + g^2 / n) A
     Cov theta = (tau^2 + g^2 / n) (I - 11'/n)
 
 so that the best linear estimate of theta, and its error, are those of a joint normal distribution. For g = 0
-it is the least-squares fit of scores with a normal prior, weighted by deals. Where bots have several
-versions, tau^2 K takes the place of tau^2 (``arena.results.strength.versions``).
+it is the least-squares fit of scores with a normal prior, weighted by deals. In fact
+tau^2 K takes the place of tau^2, where K has larger entries for bots that are far from the rest
+(``arena.results.strength.tails``), and relates the versions of a bot, and bots that arrived at about the same
+time (``arena.results.strength.versions``).
 
-s^2 comes from the deals within matches, g^2 from how much more the scores of matches differ than deals and
-strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate scores, and
+v and s^2 come from the deals within matches, g^2 from how much more the scores of matches differ than deals
+and strengths explain, and tau^2 is integrated out over a grid, with a uniform prior. Duplicate scores, and
 what bots made of their cards, vary less than points, and have an s^2 of their own; all else is shared.
 
 Deals that a bot forfeited count for it alone, and after the fit (``arena.results.strength.forfeits``).
@@ -33,22 +36,22 @@ Deals that a bot forfeited count for it alone, and after the fit (``arena.result
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.core.ranking import ScoreKind
-from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_of, groups_of
+from arena.results.strength.counts import ENOUGH, Array, Counts, Kind, Posterior, bots_of, groups_of
 from arena.results.strength.equations import Graph, Matrices
 from arena.results.strength.forfeits import Placed, with_forfeits
+from arena.results.strength.tails import widened
+from arena.results.strength.variances import weigh
 from arena.results.strength.versions import Lineages
 
 TYPICAL_GAIN = 0.08
 """g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
-ENOUGH = 20
-"""With at least this many degrees of freedom within matches, s^2 is estimated from these alone."""
 ROUNDS = 8
 """How often s^2 and the strengths are estimated in turn if deals within matches are too few."""
 LEAST_SHARE, LEAST_VARIANCE = 1e-6, 1e-12
@@ -68,6 +71,8 @@ class Fit:
     """By bot."""
     covariances: Array | None
     """Of the strengths; None in large pools, where they are negligible."""
+    noise: Array
+    """By bot, how much its scores vary, as a multiple of what they would if all bots varied alike."""
     groups: tuple[int, ...]
     """By bot: those that never met, not even indirectly, cannot be compared."""
     deviation: float
@@ -120,14 +125,16 @@ def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> 
     def system(kinds: Sequence[Kind]) -> System:
         return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
 
-    variance, posterior = _posterior(played, system, groups)
+    variance, posterior, noise = _posterior(played, system, groups)
     variances = dict.fromkeys(ScoreKind, variance) | {kind.sums.kind: kind.variance for kind in played}
-    bots, posterior, groups = with_forfeits(Placed(bots, posterior, groups), kinds, variances, related)
+    fitted = Placed(bots, posterior, groups, noise)
+    bots, posterior, groups, noise = with_forfeits(fitted, kinds, variances, related)
     return Fit(
         bots=tuple(bots),
         strengths=posterior.strengths,
         variances=posterior.variances,
         covariances=posterior.covariances,
+        noise=noise,
         groups=tuple(groups.tolist()),
         deviation=math.sqrt(variance),
         made_deviation=next(
@@ -140,27 +147,39 @@ def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> 
 
 def _posterior(
     kinds: Sequence[Kind], make: Callable[[Sequence[Kind]], System], groups: NDArray[np.intp]
-) -> tuple[float, Posterior]:
-    """Return s^2 of points, or of duplicate scores if there are no others, and the strengths."""
+) -> tuple[float, Posterior, Array]:
+    """Return s^2 of points, or of duplicate scores if there are no others, strengths, and ``Fit.noise``."""
     of_points = [kind for kind in kinds if kind.sums.kind is not ScoreKind.DUPLICATE]
     others = [kind for kind in kinds if kind.sums.kind is ScoreKind.DUPLICATE]
     sources = [source for source in (of_points, others) if source]
     for source in sources:
         _set_variances(source, None, 0.0)
     few = [source for source in sources if _are_few(source)]
-    system = make(kinds)
+    vary, system = weigh(kinds), make(kinds)
     spread = system.spread()
     strengths, freedom = system.least_squares(spread)
     for _ in range(ROUNDS if few else 0):
         share = freedom / sum(kind.sums.between_freedom for kind in kinds)
         for source in few:
             _set_variances(source, strengths, share)
-        system = make(kinds)
+        vary, system = weigh(kinds), make(kinds)
         spread = system.spread()
         strengths, freedom = system.least_squares(spread)
     variance = kinds[0].raw_variance
-    gain = _gain(kinds, variance, strengths, freedom, system.absorbed(spread))
-    return variance, system.posterior(gain, groups)
+    gain = _gain(kinds, vary.of_scores(), strengths, freedom, system.absorbed(spread))
+    posterior = system.posterior(gain, groups)
+    return variance, _with_tails(posterior, vary.freedom), vary.of_scores()
+
+
+def _with_tails(posterior: Posterior, freedom: Array) -> Posterior:
+    """Widen the errors, of which 1.96 are to be 95 % intervals."""
+    wider = widened(posterior.variances, posterior.prior, freedom)
+    covariances = posterior.covariances
+    return replace(
+        posterior,
+        variances=posterior.variances * wider**2,
+        covariances=None if covariances is None else covariances * np.outer(wider, wider),
+    )
 
 
 def _are_few(source: Sequence[Kind]) -> bool:
@@ -199,22 +218,27 @@ def _left(made: Counts, explained: float) -> float:
     return within / raw if raw else 1.0
 
 
-def _gain(kinds: Sequence[Kind], variance: float, strengths: Array, freedom: float, absorbed: float) -> float:
-    """Return g^2: what strengths and deals leave unexplained of matches, shrunk towards the typical value."""
-    left = free = weight = noise = 0.0
+def _gain(kinds: Sequence[Kind], vary: Array, strengths: Array, freedom: float, absorbed: float) -> float:
+    """Return g^2: what strengths and deals leave unexplained of matches, shrunk towards the typical value.
+
+    ``vary`` is by bot the variance of its scores, as a multiple of what it is if all bots vary alike.
+    """
+    left = free = squares = weight = noise = 0.0
     for kind in kinds:
         sums = kind.sums
         if sums.within_freedom < ENOUGH:
             continue
         left += (sums.between - kind.explained(strengths)) / kind.variance
-        free += sums.between_freedom
+        share = (sums.size - 1) / sums.size
+        free += share * float(kind.matches @ vary)
+        squares += share * float(kind.matches @ vary**2)
         weight += (sums.size - 1) * sums.deals / (sums.size * kind.variance)
         noise = max(noise, sums.between_freedom / sums.within_freedom)
-    expected = TYPICAL_GAIN**2 * variance
+    expected = TYPICAL_GAIN**2 * kinds[0].raw_variance
     if not free:
         return expected
     free = max(1.0, free - freedom)
     weight = max(weight - absorbed, weight / 50)
-    gain, error = (left - free) / weight, 2 * free * (1 + noise) / weight**2
+    gain, error = (left - free) / weight, 2 * squares * (1 + noise) / weight**2
     doubt = (2 * expected) ** 2
     return max(expected / 16, (gain / error + expected / doubt) / (1 / error + 1 / doubt))

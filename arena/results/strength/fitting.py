@@ -20,9 +20,11 @@ from sqlmodel import col, select
 
 from arena.core.ranking import ScoreKind
 from arena.results.strength.board import board_rows
-from arena.results.strength.counts import LEFT, MEETING, SCORE, Counts
+from arena.results.strength.counts import MEETING, SCORE, Counts
 from arena.results.strength.fit import fit_counts
 from arena.results.strength.pools import Pool, Summed, baselines_in, latest_fits, lines_in, unfitted
+from arena.results.strength.ranges import Stood, pair_errors
+from arena.results.strength.scale import ENOUGH
 from arena.results.strength.sums import Sums, sum_fields
 from arena.store.models import (
     LeftMeeting,
@@ -66,10 +68,11 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     with storage.read() as tx:
         kinds = counts_of(tx, pool)
         baselines, lines = baselines_in(tx).get(pool, []), lines_in(tx, pool)
+        before = _stood(tx, pool)
     fit = fit_counts(kinds, lines)
     if fit is None:
         return
-    rows = [pool._asdict() | row for row in board_rows(fit, kinds, set(baselines))]
+    rows = [pool._asdict() | row for row in board_rows(fit, kinds, set(baselines), before)]
     stored = StrengthFit(
         **pool._asdict(),
         matches=sum(sums.matches for sums in kinds),
@@ -84,6 +87,7 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
         seconds=time.monotonic() - begun,
         fitted_at=now,
         lines=_compressed(rows),
+        pair_errors=pair_errors(fit),
     )
     with storage.write() as tx:
         sums = update(StrengthSums).where(col(StrengthSums.ruleset_id) == pool.ruleset_id)
@@ -99,6 +103,8 @@ def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[
             return
         tx.delete(latest)  # the baselines have changed
         tx.flush()
+    of_pool = (col(StrengthFit.ruleset_id) == pool.ruleset_id, col(StrengthFit.table_size) == pool.table_size)
+    tx.connection().execute(update(StrengthFit).where(*of_pool).values(pair_errors=None))
     add_to_histories(tx, rows, stored.fitted_at, stored.deviation)
     of_pool = (col(Strength.ruleset_id) == pool.ruleset_id, col(Strength.table_size) == pool.table_size)
     tx.connection().execute(delete(Strength).where(*of_pool))
@@ -110,6 +116,21 @@ def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[
 def _covers(fit: StrengthFit) -> Summed:
     """Return the matches and deals of a fit; none of the numbers ever falls."""
     return Summed(fit.matches, fit.made, fit.forfeited)
+
+
+def _stood(tx: Transaction, pool: Pool) -> dict[int, Stood]:
+    """Return how the bots of a pool stood in its latest fit."""
+    latest = latest_fits(tx).get(pool)
+    baselines = set() if latest is None else set(latest.baselines)
+    rows = select(Strength).where(
+        Strength.ruleset_id == pool.ruleset_id, Strength.table_size == pool.table_size
+    )
+    return {
+        row.version_id: Stood(
+            row.group_number, row.version_id in baselines if row.anchored else row.deals >= ENOUGH, row.shift
+        )
+        for row in tx.exec(rows)
+    }
 
 
 def _compressed(rows: Sequence[dict[str, Any]]) -> bytes:
@@ -131,10 +152,13 @@ def counts_of(tx: Transaction, pool: Pool) -> list[Counts]:
 
 
 def _counts(tx: Transaction, row: StrengthSums) -> Counts:
-    scores = select_columns(col(StrengthScore.version_id), col(StrengthScore.deals), col(StrengthScore.score))
+    scores = select_columns(
+        *(col(StrengthScore.version_id), col(StrengthScore.matches), col(StrengthScore.deals)),
+        *(col(StrengthScore.score), col(StrengthScore.within), col(StrengthScore.between)),
+    )
     meetings = select_columns(
         *(col(Meeting.version_id), col(Meeting.other_id)),
-        *(col(Meeting.deals), col(Meeting.ahead), col(Meeting.behind)),
+        *(col(Meeting.deals), col(Meeting.ahead), col(Meeting.behind), col(Meeting.score)),
     )
     left = select_columns(
         *(col(LeftMeeting.version_id), col(LeftMeeting.other_id), col(LeftMeeting.deals)),
@@ -145,7 +169,7 @@ def _counts(tx: Transaction, row: StrengthSums) -> Counts:
         kind=row.kind,
         scores=np.fromiter(_stream(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
         meetings=np.fromiter(_stream(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
-        left=np.fromiter(_stream(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=LEFT),
+        left=np.fromiter(_stream(tx, left.where(col(LeftMeeting.sums_id) == row.id)), dtype=MEETING),
         **{name: getattr(row, name) for name in sum_fields(Sums)},
     )
 
@@ -198,7 +222,7 @@ def _new_points(
     rows: Sequence[dict[str, Any]], ends: dict[int, tuple[float, float]], fit: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     for row in rows:
-        value, error = row["above"], row["above_error"]
+        value, error = row["above"] + row["shift"], row["above_error"]
         before = ends.get(row["version_id"])
         if before is None or has_changed(before, (value, error)):
             before = value, error

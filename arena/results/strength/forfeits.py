@@ -28,6 +28,8 @@ class Placed(NamedTuple):
     bots: Sequence[int]
     posterior: Posterior
     groups: Places
+    noise: Array
+    """See ``Fit``."""
 
 
 class _Left(NamedTuple):
@@ -60,7 +62,7 @@ def with_forfeits(
     for kind in kinds:
         at = np.searchsorted(placed.bots, kind.scores["bot"])
         clean[at] += kind.scores["deals"] / variances[kind.kind]
-    whole = kinds[0].size / (kinds[0].size - 1)
+    whole = kinds[0].size / (kinds[0].size - 1) * placed.noise
     inherited = _inherited(
         lines, placed, fitted.bots, clean / whole, left._replace(forfeited=left.forfeited / whole)
     )
@@ -89,10 +91,12 @@ def _joined(fitted: Placed, rows: NDArray[np.void]) -> Placed:
         replace(
             posterior,
             strengths=np.insert(posterior.strengths, at, 0.0),
+            prior=np.insert(posterior.prior, at, posterior.spread),
             variances=np.insert(posterior.variances, at, 0.0),
             covariances=covariances,
         ),
         np.insert(fitted.groups, at, fitted.groups[np.searchsorted(fitted.bots, others)]),
+        np.insert(fitted.noise, at, 1.0),
     )
 
 
@@ -138,7 +142,7 @@ def _inherited(lines: Lineages, placed: Placed, fitted: Sequence[int], clean: Ar
     for line in (places[line] for block in lines.blocks for line in block):
         forfeited = left.forfeited[line]
         if forfeited.any():
-            prior = np.linalg.inv(posterior.spread * walk(len(line), posterior.step))
+            prior = np.linalg.inv(posterior.prior[line[0]] * walk(len(line), posterior.step))
             narrowed = prior + np.diag(clean[line])
             total = narrowed @ strengths[line] + forfeited * left.means[line]
             strengths[line] = np.linalg.solve(narrowed + np.diag(forfeited), total)

@@ -101,8 +101,8 @@ def latest_fits(tx: Transaction) -> dict[Pool, StrengthFit]:
     """Return the latest fit of each pool."""
     fitted = (col(StrengthFit.ruleset_id), col(StrengthFit.table_size))
     newest = select(func.max(StrengthFit.id)).group_by(*fitted)
-    without_lines = defer(StrengthFit.lines)  # type: ignore[arg-type]
-    fits = select(StrengthFit).where(col(StrengthFit.id).in_(newest)).options(without_lines)
+    without = [defer(large) for large in (StrengthFit.lines, StrengthFit.pair_errors)]  # type: ignore[arg-type]
+    fits = select(StrengthFit).where(col(StrengthFit.id).in_(newest)).options(*without)
     return {Pool(fit.ruleset_id, fit.table_size): fit for fit in tx.exec(fits)}
 
 

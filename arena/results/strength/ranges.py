@@ -4,15 +4,15 @@ The anchor of the scale is the baselines, bots that stay while others come and g
 
 Ranges and tiers hold for all bots at once. A rank range follows Mogstad, Romano, Shaikh and Wilhelm,
 "Inference for Ranks" (Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006): a bot ranks behind
-those that are better beyond doubt and before those that are worse beyond doubt, where doubt allows for the
-many comparisons.
+those that are better beyond doubt and before those that are worse beyond doubt, where doubt allows for all
+comparisons of the group at once.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice, pairwise
-from math import ceil
+from itertools import pairwise
+from math import ceil, erfc, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from arena.core.elo import TWO_SIDED
 from arena.results.strength.counts import Array, Places
 from arena.results.strength.fit import Fit
 from arena.results.strength.scale import AT_MOST
-from referee.deals.shuffle import words
 
 
 class Above(NamedTuple):
@@ -73,6 +72,47 @@ def _above(fit: Fit, members: Places, anchor: Places, anchored: bool) -> Iterato
         yield Above(float(value), float(variance) ** 0.5, anchored)
 
 
+class Stood(NamedTuple):
+    """How a bot stood in an earlier fit of its pool."""
+
+    group: int
+    is_anchor: bool
+    """Whether it was one of the bots that are the anchor of its group; if none is, all are."""
+    shift: float
+    """How far the anchors of its group had moved up by then."""
+
+
+def shifts(fit: Fit, above: Sequence[Above], before: Mapping[int, Stood]) -> list[float]:
+    """Return how far the anchor of each bot has moved up since its history began, in points a deal.
+
+    An anchor moves if it consists of other bots than before; how far, the present fit says of both. ``above``
+    are the strengths against the present anchors, and ``before`` is by bot.
+    """
+    moved = {}
+    for group in {stood.group for stood in before.values()}:
+        members = [at for at, bot in enumerate(fit.bots) if bot in before and before[bot].group == group]
+        anchor = [at for at in members if before[fit.bots[at]].is_anchor] or members
+        for at in members:
+            present = float(fit.strengths[at]) - above[at].value
+            moved[at] = before[fit.bots[at]].shift + present - float(fit.strengths[anchor].mean())
+    of_group = {fit.groups[at]: shift for at, shift in sorted(moved.items(), reverse=True)}
+    return [moved.get(at, of_group.get(group, 0.0)) for at, group in enumerate(fit.groups)]
+
+
+def pair_errors(fit: Fit) -> bytes | None:
+    """Return the standard errors of the differences of all pairs, by which tiers and ranks are told, packed.
+
+    They are little-endian floats of 32 bits: that of bots ``one`` and ``other``, by their places in the fit,
+    is number ``one * (one - 1) / 2 + other`` if ``one`` is the later. None in large pools, where the errors
+    of different bots are independent.
+    """
+    if fit.covariances is None:
+        return None
+    one, other = np.tril_indices(len(fit.bots), -1)
+    variances = fit.variances[one] + fit.variances[other] - 2 * fit.covariances[one, other]
+    return np.sqrt(np.clip(variances, 0.0, None)).astype("<f4").tobytes()
+
+
 LEAST = 1e-12
 """Variances are at least this."""
 
@@ -85,8 +125,8 @@ def parting(fit: Fit, standing: Sequence["Place"], size: int) -> list[int | None
     the last bot of a group. They are in the order of the fit's bots.
     """
     deviation = fit.deviation if fit.made_deviation is None else fit.made_deviation
-    of_deal = (size - 1) / (2 * size * deviation**2)
-    """What a deal of both adds to the inverse of the variance of their difference."""
+    of_deal = (size - 1) / (size * deviation**2)
+    """What a deal of one adds to the inverse of the variance of its strength, if it varies as all do."""
     after: list[int | None] = [None] * len(standing)
     order = sorted(range(len(standing)), key=lambda at: (fit.groups[at], standing[at].rank))
     for one, other in pairwise(order):
@@ -94,19 +134,18 @@ def parting(fit: Fit, standing: Sequence["Place"], size: int) -> list[int | None
             apart = float(fit.strengths[one] - fit.strengths[other]) / TWO_SIDED
             precision = 1 / max(fit.variance_between(one, other), LEAST)
             missing = (1 / max(apart**2, LEAST) - precision) / of_deal
-            after[one] = min(max(ceil(missing), 0), AT_MOST)
+            both = float(fit.noise[one] + fit.noise[other])
+            after[one] = min(max(ceil(missing * both), 0), AT_MOST)
     return after
 
 
 CONFIDENCE = 0.95
 EQUAL = 9
 """Strengths that agree to so many decimals are ranked in the order of the bots, on any machine."""
-RIDGE = 1e-9
-"""What makes a covariance invertible although its rows sum to zero, as a share of the mean variance."""
-DRAWS = 400
-"""Draws from the distribution of the strengths, for each range."""
-RANGE_DRAWS = 2000
-"""Draws of the range of equal bots."""
+STEP = 0.1
+AT = np.arange(-8.0, 8.0 + STEP / 2, STEP)
+"""Where the integral over the distribution of the least of equal bots is evaluated."""
+BISECTIONS = 40
 LARGEST = 1200
 """With more equal bots than this, their range hardly grows."""
 
@@ -140,42 +179,14 @@ def places(fit: Fit) -> list[Place]:
 
 def _ranks(fit: Fit, order: Places) -> tuple[list[int], list[int]]:
     """Return the best and worst ranks, by place in ``order``, which is by strength."""
-    count = len(order)
+    count, limit = len(order), range_limit(min(len(order), LARGEST))
     strengths = fit.strengths[order]
-    drawn = None if fit.covariances is None else _draws(fit.covariances[np.ix_(order, order)])
-    common = _apart(count) if drawn is None else 0.0
     best, worst = [], []
     for at in range(count):
-        errors = _errors(fit, order, at)
-        limit = common
-        if drawn is not None:
-            off = np.abs(drawn - drawn[:, at : at + 1]) / errors
-            limit = float(np.quantile(off.max(axis=1), CONFIDENCE))
-        better = strengths - strengths[at] > limit * errors
-        worse = strengths[at] - strengths > limit * errors
-        best.append(1 + int(better.sum()))
-        worst.append(count - int(worse.sum()))
+        apart = (strengths - strengths[at]) / _errors(fit, order, at)
+        best.append(1 + int((apart > limit).sum()))
+        worst.append(count - int((apart < -limit).sum()))
     return best, worst
-
-
-def _draws(covariances: Array) -> Array:
-    count = len(covariances)
-    ridge = max(RIDGE * float(np.trace(covariances)) / count, LEAST)
-    factor = np.linalg.cholesky(covariances + ridge * np.eye(count))
-    return np.asarray(normals("ranks", DRAWS, count) @ factor.T)
-
-
-def normals(label: str, rows: int, columns: int) -> Array:
-    """Return standard normal numbers, the same for a label everywhere (docs/formats.md).
-
-    They are made of the words of a seed of zeros, two of two words (Box and Muller, 1958).
-    """
-    pairs = -(-rows * columns // 2)
-    drawn = np.fromiter(islice(words(bytes(32), label), 2 * pairs), dtype=np.float64).reshape(pairs, 2)
-    length = np.sqrt(-2 * np.log((drawn[:, 0] + 1) / 2**32))
-    angle = 2 * np.pi * drawn[:, 1] / 2**32
-    both = np.column_stack([length * np.cos(angle), length * np.sin(angle)])
-    return np.asarray(both.ravel()[: rows * columns].reshape(rows, columns))
 
 
 def _errors(fit: Fit, order: Places, at: int) -> Array:
@@ -186,13 +197,6 @@ def _errors(fit: Fit, order: Places, at: int) -> Array:
     errors = np.sqrt(np.clip(variances, 0.0, None))
     errors[at] = np.inf  # a bot is not compared with itself
     return np.asarray(np.maximum(errors, 1e-9))
-
-
-def _apart(count: int) -> float:
-    """Return how far off the worst of all comparisons with one of ``count`` equally known bots may be."""
-    drawn = normals("apart", DRAWS, count)
-    farthest = np.abs(drawn[:, 1:] - drawn[:, :1]).max(axis=1, initial=0.0)
-    return float(np.quantile(farthest, CONFIDENCE) / np.sqrt(2))
 
 
 def _tiers(fit: Fit, order: Places) -> list[int]:
@@ -206,15 +210,27 @@ def _tiers(fit: Fit, order: Places) -> list[int]:
         if at > first:
             error = np.sqrt(fit.variance_between(int(order[first]), int(order[at])))
             apart = fit.strengths[order[first]] - fit.strengths[order[at]]
-            if apart > _range_limits()[min(at - first, LARGEST - 1)] * error:
+            if apart > range_limit(min(at - first + 1, LARGEST)) * error:
                 tier, first = tier + 1, at
         tiers.append(tier)
     return tiers
 
 
 @cache
-def _range_limits() -> Sequence[float]:
-    """Return, by the number of bots less one, how many errors apart the extremes of equal bots may be."""
-    drawn = normals("tiers", RANGE_DRAWS, LARGEST)
-    ranges = np.maximum.accumulate(drawn, axis=1) - np.minimum.accumulate(drawn, axis=1)
-    return [float(limit) for limit in np.quantile(ranges, CONFIDENCE, axis=0) / np.sqrt(2)]
+def range_limit(count: int) -> float:
+    """Return how many standard errors apart as many equal bots are at most, in 95 of 100 cases.
+
+    That is Tukey's studentized range over the root of 2, with infinitely many degrees of freedom.
+    """
+    low, high = 0.0, 20.0
+    for _ in range(BISECTIONS):
+        width = (low + high) / 2
+        within = _normal(AT + width) - _normal(AT)
+        chance = count * STEP * float(np.exp(-(AT**2) / 2) @ within ** (count - 1)) / sqrt(2 * pi)
+        low, high = (width, high) if chance < CONFIDENCE else (low, width)
+    return low / sqrt(2)
+
+
+def _normal(values: Array) -> Array:
+    """Return the distribution function of the standard normal distribution."""
+    return np.array([erfc(-value / sqrt(2)) / 2 for value in values.tolist()])

@@ -12,8 +12,6 @@ ENOUGH = 10 * LENGTH
 """From this many deals on, a strength is no longer provisional."""
 AT_MOST = 1_000_000
 """If it takes as many more deals to tell two bots apart, or more, it is not said how many."""
-HELD = "87 to 100 %"
-"""How many of the 95 % intervals held, by the kind of field, in the trials of ``docs/ratings.md``."""
 FARTHEST = 8.0
 """Differences are cut off at this many deviations, beyond which the scale would not be finite."""
 

@@ -19,8 +19,8 @@ class Scored(NamedTuple):
     deals: int
     scores: tuple[float, ...]
     """By bot, its points minus the mean of the table, summed over the deals."""
-    within: float
-    """Sum over deals and bots of the squared distances from the bot's mean in the match."""
+    within: tuple[float, ...]
+    """By bot, the sum over the deals of the squared distances from its mean in the match."""
 
 
 def scored(bots: Sequence[int], deals: Sequence[Sequence[float]]) -> Scored | None:
@@ -34,8 +34,8 @@ def scored(bots: Sequence[int], deals: Sequence[Sequence[float]]) -> Scored | No
         for at, own in enumerate(points):
             totals[at] += own - mean
             squares[at] += (own - mean) ** 2
-    within = sum(squares) - sum(total * total for total in totals) / count
-    return Scored(tuple(bots), count, tuple(totals), max(0.0, within))
+    within = [max(0.0, of_bot - total * total / count) for of_bot, total in zip(squares, totals, strict=True)]
+    return Scored(tuple(bots), count, tuple(totals), tuple(within))
 
 
 class CountedDeals(NamedTuple):
@@ -133,10 +133,16 @@ def _merge(own: Any, other: Any, times: int) -> None:
 class Score:
     """A bot's score; the fields are those of ``StrengthScore``."""
 
+    matches: int = 0
+    """Those with such deals."""
     deals: int = 0
     """The deals in which it sat."""
     score: float = 0.0
     """See ``Scored``."""
+    within: float = 0.0
+    """Its part of that of ``Sums``."""
+    between: float = 0.0
+    """Its part of that of ``Sums``."""
 
 
 @dataclass(slots=True)
@@ -157,6 +163,8 @@ class Met:
     """Points of the one minus those of the other."""
     last_match_id: int = 0
     """The highest id of the matches."""
+    score: float = 0.0
+    """Score of the one minus that of the other; see ``Scored``."""
 
 
 @dataclass(slots=True)
@@ -227,14 +235,21 @@ class Sums:
         """Add the scores of a match, from which strengths follow."""
         self.matches += 1
         self.deals += match.deals
-        self.within += match.within
-        for bot, score in zip(match.bots, match.scores, strict=True):
-            self.between += score * score / match.deals
+        for bot, score, within in zip(match.bots, match.scores, match.within, strict=True):
+            between = score * score / match.deals
+            self.within += within
+            self.between += between
             own = self.scores.setdefault(bot, Score())
+            own.matches += 1
             own.deals += match.deals
             own.score += score
-        for pair in combinations(sorted(match.bots), 2):
-            self.meetings.setdefault(pair, Met()).deals += match.deals
+            own.within += within
+            own.between += between
+        scores = sorted(zip(match.bots, match.scores, strict=True))
+        for (one, score), (other, its) in combinations(scores, 2):
+            met = self.meetings.setdefault((one, other), Met())
+            met.deals += match.deals
+            met.score += score - its
 
     def merge(self, other: "Sums", times: int = 1) -> None:
         """Add other sums, or take them away with ``times`` -1; those by seat are left as they are."""

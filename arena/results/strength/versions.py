@@ -3,6 +3,8 @@
 The strength of a bot's first version in a pool has variance tau^2 before anything is known; that of each
 further one differs from the version before by a step of variance (share tau)^2. So a new version starts from
 its predecessor's results, with a little more doubt, and nobody gains by registering the same bot again.
+
+In many pools, bots get better as time goes by. So there is a drift, too: a walk through generations of bots.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,3 +61,16 @@ def walk(versions: int, share: float) -> Array:
     """Return the covariances of this many successive versions, in units of tau^2."""
     number = np.arange(versions)
     return np.asarray(1 + share**2 * np.minimum(number[:, None], number[None, :]))
+
+
+DRIFTS, DRIFT_CHANCES = (0.0, 1.0, 2.0, 4.0), (0.91, 0.03, 0.03, 0.03)
+"""How far the last bots are from the first ones, in units of tau: what is tried, and how likely that is."""
+ARRIVALS = 32
+"""Bots that arrive one after another count as a generation, of which there are at most as many."""
+
+
+def arrivals(count: int) -> Array:
+    """Return W, by bot and generation, for which W W' are the covariances of a walk through generations."""
+    generations = min(count, ARRIVALS)
+    own = np.arange(count) * generations // count
+    return np.asarray((own[:, None] >= np.arange(1, generations)) / np.sqrt(generations), dtype=np.float64)

@@ -51,10 +51,16 @@ class StrengthScore(SQLModel, table=True):
     """Which sums."""
     version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
     """The bot version."""
+    matches: int = 0
+    """Number of its matches."""
     deals: int = 0
     """Number of its deals."""
     score: float = 0.0
     """Points minus the mean of the table, summed over the deals."""
+    within: float = 0.0
+    """Its part of ``within`` in ``strength_sums``."""
+    between: float = 0.0
+    """Its part of ``between`` in ``strength_sums``."""
 
 
 class Meeting(SQLModel, table=True):
@@ -82,6 +88,8 @@ class Meeting(SQLModel, table=True):
     """Deals in which ``other_id`` had more points."""
     lead: int = Field(default=0, sa_type=BigInteger)
     """Points of ``version_id`` minus those of ``other_id``, summed over the deals."""
+    score: float = 0.0
+    """The same of what counts as score."""
     last_match_id: int = 0
     """The latest of the matches, by id."""
 
@@ -153,6 +161,9 @@ class StrengthFit(SQLModel, table=True):
     """When it was made."""
     lines: bytes = Field(sa_type=LargeBinary)
     """For each bot version [id, strength, error], as compressed JSON."""
+    pair_errors: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """Standard errors of the differences of all pairs (``strength.ranges.pair_errors``); NULL in large pools,
+    and for all but the latest fit."""
 
 
 class Strength(SQLModel, table=True):
@@ -181,6 +192,8 @@ class Strength(SQLModel, table=True):
     """Standard error of ``above``."""
     anchored: bool
     """Whether its group has baselines."""
+    shift: float
+    """How far its anchor has moved up since its history began, in points per deal."""
     ahead: float | None
     """How often it finishes a deal ahead of another bot of its group, from 0 to 1; NULL if not known."""
     ahead_low: float | None
@@ -202,7 +215,7 @@ class Strength(SQLModel, table=True):
     tier: int
     """Number of its tier."""
     last_value: float
-    """The ``above`` that its history ends with (``StrengthPoint``)."""
+    """The value that its history ends with (``StrengthPoint``)."""
     last_error: float
     """The standard error that its history ends with."""
 
@@ -223,7 +236,7 @@ class StrengthPoint(SQLModel, table=True):
     fitted_at: datetime
     """When it was fitted."""
     value: float
-    """The strength, as ``above`` in ``strengths``."""
+    """The strength above the first anchor: ``above`` plus ``shift`` in ``strengths``."""
     error: float
     """Its standard error, as ``above_error`` in ``strengths``."""
     anchored: bool

@@ -10,11 +10,9 @@ from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError, UnknownError
 from arena.operations.leaderboards import leaderboard
-from arena.queries import leaderboards as queries
 from arena.queries.board import CHANGES, COLUMNS, Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, list_pools
-from arena.queries.versus import VerdictShown, verdict, verdict_shown
-from arena.store.storage import Storage
+from arena.queries.versus import compared
 from arena.tabular import write_lines
 from arena.web.pages.figures import Scale, scale_of
 from arena.web.pages.forms import AnyVisit, Visit
@@ -90,7 +88,8 @@ def board(visit: AnyVisit) -> HTMLResponse:
     if rows is None:
         rows = _lines(visit, pool, LINES, around=None)
     try:
-        said = compared(web.storage, pool, query.a, query.b)
+        both = query.a and query.b
+        said = compared(web.storage, pool, query.a, query.b) if both else None
     except (UnknownError, SpecError) as error:
         said, trouble["compare"] = None, str(error)
     texts = visit.request.query_params
@@ -159,17 +158,3 @@ def board_of(pool: NamedPool, lines: Sequence[LeaderboardLine], following: str |
 
 def _band(line: LeaderboardLine) -> tuple[int, int] | None:
     return None if line.strength is None else (line.strength.group, line.strength.tier)
-
-
-def compared(storage: Storage, pool: NamedPool, first: str, second: str) -> VerdictShown | None:
-    """Return the comparison of two bots of a pool; None unless both are named.
-
-    Raise UnknownError, and SpecError for an invalid name.
-    """
-    if not first or not second:
-        return None
-    query = queries.LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
-    lines = [queries.leaderboard(storage, query, 1, None, bot).leaderboard[0] for bot in (first, second)]
-    if lines[0].bot == lines[1].bot:
-        raise SpecError("b", f"{lines[0].bot} is compared with itself")
-    return verdict_shown(verdict(*lines))
