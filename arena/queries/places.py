@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, Float, Select, and_, bindparam, exists, or_, tuple_
 from sqlalchemy import select as select_columns
@@ -242,11 +242,17 @@ def _line(row: Any, strength: StrengthLine | None, at: int) -> Placed:
 
 
 def _strength(row: Any) -> StrengthLine:
-    scale = figures(row.above, row.above_error, row.deviation)
-    anchor: Literal["baselines", "mean"] = "baselines" if row.anchored else "mean"
-    same = {name: getattr(row, name) for name in _SAME}
+    value, low, high = figures(row.above, row.above_error, row.deviation)
     return StrengthLine(
-        row.value, TWO_SIDED * row.error, *scale, anchor, group=row.group_number, deals=row.fitted, **same
+        points=row.value,
+        plus_minus=TWO_SIDED * row.error,
+        figure=value,
+        figure_low=low,
+        figure_high=high,
+        anchor="baselines" if row.anchored else "mean",
+        group=row.group_number,
+        deals=row.fitted,
+        **{name: getattr(row, name) for name in _SAME},
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
-from types import SimpleNamespace
 
 from fastapi.responses import HTMLResponse, Response
 
@@ -56,13 +55,8 @@ class Board:
         return [line for tier in self.tiers for line in tier.lines]
 
 
-def _board_query(visit: Visit) -> SimpleNamespace:
-    """Return what the board is asked for with: the parameters of a leaderboard, and two bots to compare."""
-    query = visit.query_of(leaderboard)
-    narrowing = (query.league, query.owner, query.language, query.active_since, query.provisional)
-    query.narrowed = any(value is not None for value in narrowing) or query.min_matches > 1
-    query.a, query.b = visit.sent["a"], visit.sent["b"]
-    return query
+NARROWING = ("league", "owner", "language", "active_since", "provisional")
+"""Parameters that leave bots out, besides ``min_matches``."""
 
 
 def asks_for_board(visit: Visit) -> bool:
@@ -73,7 +67,8 @@ def asks_for_board(visit: Visit) -> bool:
 @router.get("/board")
 def board(visit: AnyVisit) -> HTMLResponse:
     """Show the board."""
-    web, query = visit.web, _board_query(visit)
+    web, query = visit.web, visit.query_of(leaderboard)
+    first, second = visit.sent["a"], visit.sent["b"]
     pools = list_pools(web.storage)
     pool = chosen(pools, query.ruleset, query.table_size)
     if pool is None:
@@ -88,8 +83,7 @@ def board(visit: AnyVisit) -> HTMLResponse:
     if rows is None:
         rows = _lines(visit, pool, LINES, around=None)
     try:
-        both = query.a and query.b
-        said = compared(web.storage, pool, query.a, query.b) if both else None
+        said = compared(web.storage, pool, first, second) if first and second else None
     except (UnknownError, SpecError) as error:
         said, trouble["compare"] = None, str(error)
     texts = visit.request.query_params
@@ -99,6 +93,8 @@ def board(visit: AnyVisit) -> HTMLResponse:
         pools=pools,
         board=board_of(pool, rows.leaderboard, rows.next),
         asked=query,
+        narrowed=query.min_matches > 1 or any(getattr(query, name) is not None for name in NARROWING),
+        compare=(first, second),
         verdict=said,
         trouble=trouble,
         columns=[column for column in columns if column.page is not None],
@@ -115,7 +111,7 @@ def _lines(visit: Visit, pool: NamedPool, limit: int, **parameters: object) -> L
 @router.get("/leaderboard.csv")
 def board_csv(visit: AnyVisit) -> Response:
     """Return the leaderboard of a pool for spreadsheets."""
-    query = _board_query(visit)
+    query = visit.query_of(leaderboard)
     pool = chosen(list_pools(visit.web.storage), query.ruleset, query.table_size)
     whole: dict[str, object] = {"around": None, "cursor": None}
     lines = () if pool is None else _lines(visit, pool, MOST_CSV, **whole).leaderboard
