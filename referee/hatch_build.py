@@ -23,7 +23,7 @@ LIBRARY = f"{PACKAGE}.compiled"
 
 FOLDERS = ("deals", "helpers", "matches", "protocol", "reference", "rules", "sage")
 COMPILED = (
-    *("cards.py", "memo.py", "partial.py", "position.py", "worlds.py"),
+    *("cards.py", "memo.py", "position.py", "worlds.py"),
     *("bot/seat.py", "bot/turn.py", "bot/view.py", "records/random_play.py", "service/dialogue.py"),
     *(f"{folder}/*.py" for folder in FOLDERS),
 )

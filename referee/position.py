@@ -14,21 +14,25 @@ from referee.deals.deal import Deal
 from referee.deals.stock import blank
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
 from referee.native import native
-from referee.partial import (
-    ban_limits,
-    begin,
-    carry_out,
-    dealt_limits,
-    lift_ban,
-    note,
-    reveal,
-    with_played,
-)
 from referee.records.random_play import play_randomly
 from referee.records.record import DIRECTIONS, action_text, parse_action
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
-from referee.worlds import Limit, Worlds, bits, pools, slots_of
+from referee.worlds import (
+    Limit,
+    Worlds,
+    ban_limits,
+    begin,
+    bits,
+    carry_out,
+    dealt_limits,
+    lift_ban,
+    note,
+    pools,
+    reveal,
+    slots_of,
+    with_played,
+)
 
 __all__ = ["Legal", "Position"]
 

@@ -20,9 +20,8 @@ from referee.bot.turn import Turn
 from referee.deals.deal import Deal
 from referee.errors import BotFailed, CardError, PlayError, PositionError, RecordError
 from referee.local.loading import home_of, load_file
-from referee.local.session import LocalSession, Seated
+from referee.local.session import LocalSession, LocalView, Seated, turn_of
 from referee.local.table import SDK_FAULTS, seat_names, session_id
-from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits

@@ -14,8 +14,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.bots.fields import LANGUAGE, check_link
-from arena.bots.versions import AT_ONCE, Registered, known_bots, new_version, require_room
+from arena.bots.versions import (
+    AT_ONCE,
+    LANGUAGE,
+    Registered,
+    check_link,
+    known_bots,
+    new_version,
+    require_room,
+)
 from arena.core.specs import check_name
 from arena.errors import SpecError, TakenError
 from arena.people.audit import record

@@ -7,8 +7,7 @@ from datetime import datetime
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.bots.fields import check_language, check_link
-from arena.bots.versions import check_bot, find_bot
+from arena.bots.versions import check_bot, check_language, check_link, find_bot
 from arena.errors import SpecError
 from arena.people.audit import record
 from arena.store.models import Account

@@ -1,4 +1,4 @@
-"""Owners, bots and their versions."""
+"""Owners, bots and their versions, with those of the house: there is always somebody to play against."""
 
 import re
 from collections.abc import Sequence, Set
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Select, bindparam, update
 from sqlalchemy import select as select_columns
@@ -14,8 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import defer
 from sqlmodel import col, func, or_, select
 
-from arena.actors import Actor, KeyScope, Role
-from arena.bots.fields import check_language, check_link
+from arena.actors import HOUSE, Actor, KeyScope, Role
 from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, TakenError
 from arena.people.audit import record
@@ -24,6 +24,42 @@ from arena.store.models import Account, Bot, BotVersion, Owner
 from arena.store.storage import Storage, Transaction, changed, hold_row
 from arena.store.suggestions import unknown_bots
 from referee.reading.names import NAME
+
+LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
+
+LONGEST_LINK = 200
+"""The most characters in a link."""
+
+LINK = re.compile(r"https?://[!-~]+")
+"""A link in printable ASCII; ``check_link`` checks the rest."""
+
+
+def check_language(language: str) -> str:
+    """Return ``language`` if it can be one; raise SpecError otherwise."""
+    if not LANGUAGE.fullmatch(language):
+        raise SpecError("language", f"{language!r} is not a language: 1 to 20 of a-z, 0-9, +, # and -")
+    return language
+
+
+def check_link(link: str) -> str:
+    """Return ``link`` if it is one to a web page; raise SpecError otherwise.
+
+    It may not contain a user name, which could make it look as if it led to another host.
+    """
+    if len(link) > LONGEST_LINK:
+        raise SpecError("link", f"must have at most {LONGEST_LINK} characters, not {len(link)}")
+    if not LINK.fullmatch(link) or not _leads_to_a_host(link):
+        raise SpecError("link", f"{link!r} is not a link: http:// or https:// and a host, in ASCII")
+    return link
+
+
+def _leads_to_a_host(link: str) -> bool:
+    try:
+        parts = urlsplit(link)
+        return bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # malformed brackets or port
+        return False
+
 
 BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
 """A bot, or one of its versions."""
@@ -449,3 +485,22 @@ def _with_names() -> Any:
 
 def _no_bot(name: str) -> SpecError:
     return SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
+
+
+HOUSE_BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
+"""Sample bots in the order in which they are run: the fast ones, best first, and then sage at three
+strengths, which takes processor time while it plays."""
+
+
+def register_house_bots(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
+    """Register the house bots among these that were never run. Raise NotAllowed."""
+    for name in names:
+        bot = name.removesuffix("@1")
+        if bot in (f"{HOUSE}/{sample}" for sample in HOUSE_BOTS) and not is_registered(storage, f"{bot}@1"):
+            register_version(storage, actor, bot, now)
+
+
+def is_registered(storage: Storage, version: str) -> bool:
+    """Return whether there is such a version."""
+    with storage.read() as tx:
+        return tx.exec(select(BotVersion.id).where(BotVersion.name == version)).first() is not None

@@ -11,8 +11,7 @@ import typer
 from sqlmodel import select
 
 from arena.actors import HOUSE
-from arena.bots.house import BOTS, is_registered
-from arena.bots.versions import register_version, rotate_version
+from arena.bots.versions import HOUSE_BOTS, is_registered, register_version, rotate_version
 from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.local import (
     arena_command,
@@ -36,10 +35,10 @@ from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.trust.keys import register_arena_key
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
-from referee.net.tokens import tidy
 from referee.processes.closed import outlast_readers
 from referee.processes.descriptors import raise_limit
 from referee.processes.interrupts import ending, handling
+from referee.reading.names import tidy
 
 LOOK_SECONDS = 2.0
 """How often to look for new baselines."""
@@ -79,7 +78,7 @@ class House:
     def _missing(self) -> Iterator[str]:
         """Yield the bots that should run but were not started."""
         baselines = {name.partition("@")[0] for name in list_baselines(self._storage)}
-        for place, bot in enumerate(BOTS):
+        for place, bot in enumerate(HOUSE_BOTS):
             if bot not in self._started and (
                 place < self._settings.house_bots or f"{HOUSE}/{bot}" in baselines
             ):

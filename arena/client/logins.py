@@ -9,7 +9,7 @@ from tempfile import NamedTemporaryFile
 
 from arena.errors import SpecError, StorageError
 from arena.host.files import make_private, open_to_others, written_path
-from referee.net.tokens import tidy, wrong_with
+from referee.reading.names import tidy, wrong_with
 
 FILE = "logins.json"
 

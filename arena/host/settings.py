@@ -39,8 +39,7 @@ from arena.host.files import make_private
 from arena.host.presence import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from referee.errors import Problem, TomlError
 from referee.net.tls import ClientTls, ServerTls, from_files
-from referee.net.tokens import tidy, wrong_with
-from referee.reading.names import is_number
+from referee.reading.names import is_number, tidy, wrong_with
 from referee.reading.toml import read_toml
 from referee.reading.validation import shown, suggestion
 

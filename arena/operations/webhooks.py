@@ -8,7 +8,7 @@ from arena.actors import KeyScope
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.webhooks import hooks
-from arena.webhooks.outbox import EVENTS
+from arena.webhooks.hooks import EVENTS
 
 Name = Annotated[str, "The webhook's name: 1 to 39 of a-z, 0-9 and -."]
 WEBHOOK = "/webhooks/{name}"

@@ -24,7 +24,7 @@ from arena.store.models import Bot, EntryInvitation, EntryRequest, EntryState, L
 from arena.store.storage import Storage, Transaction, changed
 from arena.store.suggestions import unknown
 from arena.tournaments.overview import C, Find, find_tournament, organised
-from arena.webhooks.outbox import emit
+from arena.webhooks.hooks import emit
 
 LONGEST_REASON = 300
 """The most characters in an organiser's reason."""

@@ -24,7 +24,7 @@ from arena.store.models import (
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
 from arena.tournaments.roster import list_entrants
-from arena.webhooks.outbox import emit
+from arena.webhooks.hooks import emit
 
 NOTIFIED: Final = {
     "finished": "tournament.finished",

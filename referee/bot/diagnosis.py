@@ -11,10 +11,10 @@ from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry, LogQuery
 from referee.net.channel import sync_channel
 from referee.net.failures import through, why_failed, why_unreached
 from referee.net.tls import ClientTls
-from referee.net.tokens import wrong_with
 from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
+from referee.reading.names import wrong_with
 from referee.v1 import bots_pb2, bots_pb2_grpc, logs_pb2_grpc
 
 ANSWER_SECONDS = 5.0

@@ -17,11 +17,11 @@ from referee.bot.thinker import HomeThinker
 from referee.errors import AddressError, RefereeError, WrongThread
 from referee.net.addresses import USUAL_PORT, read_addresses
 from referee.net.tls import BEGINS_WITH_BOM, BOMS, ClientTls, from_files
-from referee.net.tokens import tidy, wrong_with
 from referee.processes.closed import open_closed, outlast_readers
 from referee.processes.console import log_to_console
 from referee.processes.interrupts import handling, send
 from referee.processes.loops import new_event_loop
+from referee.reading.names import tidy, wrong_with
 from referee.reading.plain import plain
 
 DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"

@@ -6,9 +6,9 @@
 The scenarios and what each proves are listed in docs/check.md.
 """
 
+from referee.check.desk import Scenario
 from referee.check.report import Capabilities, Figures, Outcome, Report, Result, ResultLines, Said
 from referee.check.run import UnknownScenario, check, select
-from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 
 __all__ = [

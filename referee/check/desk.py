@@ -1,17 +1,17 @@
-"""What scenarios work with: the bot's current stream, new sessions, and the play of these to their end."""
+"""Scenarios, and what they work with: the bot's stream, new sessions, and the play of these to their end."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import grpc
 
 from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished
 from referee.check.process import BotProcess
-from referee.check.session import BotSession, RulesetObject
+from referee.check.session import BotSession, RulesetObject, describe_request, due, is_capacity, notice
 from referee.check.stream import Heard, Line, Switchboard
-from referee.check.wording import describe_request, due, is_capacity, notice
 from referee.matches.connection import Wants
 from referee.protocol.capabilities import lacks
 from referee.protocol.reasons import Refused
@@ -396,3 +396,50 @@ class Desk:
             if response.events:
                 self.send(response)
             self.line.drain()
+
+
+Run: TypeAlias = Callable[[Desk], Awaitable[None]]
+Need: TypeAlias = Literal["", "command", "lists"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Something that every bot must cope with."""
+
+    code: str
+    """Stable name: the group and a number, such as ``PING-02``."""
+    title: str
+    """What the bot does if it passes."""
+    proves: str
+    """How it is tried."""
+    run: Run
+    """Raise Failed, Warned or NotRun; else the bot passed."""
+    seconds: float = 10.0
+    """How long it may take."""
+    needs: Need = ""
+    """``command``: a bot that the check starts; ``lists``: one that asks for the legal plays."""
+    after: tuple[str, ...] = ()
+    """The codes of scenarios whose failure makes this one hopeless."""
+
+
+class Group:
+    """Collect the scenarios of a module, in order."""
+
+    def __init__(self) -> None:
+        self.scenarios: list[Scenario] = []
+
+    def __call__(
+        self,
+        code: str,
+        title: str,
+        proves: str,
+        *,
+        seconds: float = 10.0,
+        needs: Need = "",
+        after: tuple[str, ...] = (),
+    ) -> Callable[[Run], Run]:
+        def add(run: Run) -> Run:
+            self.scenarios.append(Scenario(code, title, proves, run, seconds, needs, after))
+            return run
+
+        return add

@@ -7,11 +7,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from secrets import token_urlsafe
 
-from referee.check.desk import PATIENCE, Desk
+from referee.check.desk import PATIENCE, Desk, Scenario
 from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished, Warned
 from referee.check.process import BotProcess
 from referee.check.report import Outcome, Report, Result, figures_of, said_in
-from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard
 from referee.errors import RefereeError

@@ -12,7 +12,7 @@ from referee.cli.output import say
 from referee.errors import AddressError
 from referee.net.addresses import read_addresses
 from referee.net.tls import ClientTls
-from referee.net.tokens import tidy
+from referee.reading.names import tidy
 
 
 def doctor(

@@ -26,7 +26,7 @@ from referee.matches.journal import (
 )
 from referee.net.addresses import read_addresses
 from referee.net.client import read_deals, read_log
-from referee.net.tokens import tidy
+from referee.reading.names import tidy
 from referee.records.record import Decision, decisions
 
 POLL_SECONDS = 0.5

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import typer
 
 from referee.local.programs import why_not_started
-from referee.net.tokens import tidy, wrong_with
 from referee.processes.environment import safely
+from referee.reading.names import tidy, wrong_with
 from referee.samples import sample_bots, sample_command
 
 

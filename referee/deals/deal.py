@@ -12,8 +12,7 @@ from referee.deals.holdings import Holdings
 from referee.deals.options import Constraints, checked, refusal
 from referee.deals.scoring import Finish, score, unbeaten
 from referee.deals.shuffle import draw
-from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState, Guarded
-from referee.deals.window import CLOSED, Window
+from referee.deals.state import BEAT_OWN, BOMBS, CLOSED, EXCHANGE, OVER, PLAY, DealState, Guarded, Window
 from referee.errors import IllegalHere
 from referee.native import native
 from referee.rules.plays import Rules

@@ -17,7 +17,7 @@ from referee.errors import ProgramError
 from referee.local.loading import home_of, load_file
 from referee.local.programs import Children, Program, program
 from referee.local.rewind import Asking, Decision, Replayed, here
-from referee.local.view import begun
+from referee.local.session import begun
 from referee.matches.connection import Wants
 from referee.matches.events import DealStarted, Encodings, Malformed, SessionEnded, SessionStarted
 from referee.matches.kinds import SessionEnd

@@ -15,8 +15,7 @@ from referee.deals.deal import Deal
 from referee.errors import PositionError, RecordError
 from referee.local.programs import slug
 from referee.local.sequential import Sums
-from referee.local.session import failure
-from referee.local.view import LocalView, turn_of
+from referee.local.session import LocalView, failure, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings, SessionInfo, log_length
 from referee.matches.match import Limits

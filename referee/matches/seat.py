@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from referee.deals.action import Forfeit
 from referee.deals.deal import Deal
-from referee.deals.substitutes import Substitutes
+from referee.deals.session import Substitutes
 from referee.matches.clock import Clock, TimeControl
 from referee.matches.events import Event, Sight, Turn
 from referee.matches.journal import SEVERAL_OWED

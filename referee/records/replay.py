@@ -9,8 +9,7 @@ from sys import intern
 from typing import Any
 
 from referee.deals.deal import Deal, Stage
-from referee.deals.session import Legacy, Setup, direction, legacy, lowest_leads, setup
-from referee.deals.substitutes import substitute
+from referee.deals.session import Legacy, Setup, direction, legacy, lowest_leads, setup, substitute
 from referee.errors import CardError, PlayError, RecordError
 from referee.reading.validation import shown
 from referee.records.reading import Record, read_record

@@ -8,8 +8,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.actors import HOUSE, Actor, Role
-from arena.bots.house import BOTS
-from arena.bots.versions import register_version
+from arena.bots.versions import HOUSE_BOTS, register_version
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.people.accounts import create_account, sign_up
 from arena.queries.highlights import HighlightQuery, find_deals
@@ -183,6 +182,6 @@ def test_arena_when_it_is_up_then_a_connected_bot_plays_its_house_bots_and_new_b
         name = started[-1].json["tournament"]
         running.wait(name, lambda status: status.ended)
         shown = arena("match", "show", name, "1", "1", "--json").json
-    expected = {f"{HOUSE}/{bot}@1" for bot in (*BOTS[:2], "lowest")}
+    expected = {f"{HOUSE}/{bot}@1" for bot in (*HOUSE_BOTS[:2], "lowest")}
     assert {*shown["bots"]} == {"ann/bot@1", *expected}
     assert [session["faults"] for session in shown["sessions"]] == [[0, 0, 0, 0]] * 4

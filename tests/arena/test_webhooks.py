@@ -29,7 +29,7 @@ from arena.store.models import Account, BotVersion, Entrant, Seat, Session, Webh
 from arena.tournaments import creation, entry, lifecycle
 from arena.tournaments.referees import nobody_asked
 from arena.webhooks import hooks
-from arena.webhooks.outbox import EVENTS, emit
+from arena.webhooks.hooks import EVENTS, emit
 from arena.webhooks.post import NotSent, is_public, sign
 from arena.webhooks.sending import EACH, GROWTH, KEPT, TAKEN, TRIES, deliver_due, forget_old
 from referee.matches.match import MatchSpec, Progress, SessionResult

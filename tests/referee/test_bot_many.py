@@ -16,8 +16,7 @@ from referee.check import check
 from referee.check.desk import Desk
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.session import BotSession
-from referee.check.wording import due
+from referee.check.session import BotSession, due
 from referee.v1 import bots_pb2
 from tests.referee.support import lowest
 from tests.referee.test_bot_stream import scripted

@@ -15,9 +15,8 @@ from referee.check.desk import Desk
 from referee.check.scenarios.connection import resume, shutdown
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.session import BotSession, quiet
+from referee.check.session import BotSession, due, quiet
 from referee.check.stream import Switchboard
-from referee.check.wording import due
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
 from tests.referee.support import lowest

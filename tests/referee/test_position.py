@@ -20,7 +20,7 @@ from referee.deals.dealing import has_all_twos, highest_card, instant_winner, is
 from referee.deals.session import Session, lowest_leads
 from referee.deals.state import DealState
 from referee.errors import IllegalHere, PlayError, PositionError, UnknownCards
-from referee.local.view import LocalView, turn_of
+from referee.local.session import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits

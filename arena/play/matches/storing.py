@@ -16,7 +16,7 @@ from arena.results.sessions import keep, tallies_of
 from arena.store.models import Entrant, EntrantState, Match, MatchState, Seat, Session, SessionRecords
 from arena.store.records import pack_records
 from arena.store.storage import Storage, Transaction
-from arena.webhooks.outbox import emit
+from arena.webhooks.hooks import emit
 from referee.matches.match import DealsFinished, SessionResult
 
 ADD_TO_SEAT = (

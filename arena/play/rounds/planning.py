@@ -36,7 +36,7 @@ from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.events import note
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
 from arena.tournaments.roster import EntrantInfo, present_in
-from arena.webhooks.outbox import emit
+from arena.webhooks.hooks import emit
 
 AT_ONCE = 5_000
 """Seats that are read at a time."""

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.queries.replays import words
-from arena.queries.replays.faces import Cards, in_order
-from arena.queries.replays.steps import Kind, Step, Words
+from arena.queries.replays.steps import Cards, Kind, Step, Words, in_order
 from arena.queries.replays.table import step_data
 from referee.deals.action import NOBODY
 from referee.deals.public import PublicDeal

@@ -5,8 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from arena.queries.replays import words
-from arena.queries.replays.faces import Cards, in_order
-from arena.queries.replays.steps import MOST_LISTED, Answer, Fault, Kind, Options, Replay, Step, Words
+from arena.queries.replays.steps import (
+    MOST_LISTED,
+    Answer,
+    Cards,
+    Fault,
+    Kind,
+    Options,
+    Replay,
+    Step,
+    Words,
+    in_order,
+)
 from referee.deals.action import Stage
 from referee.deals.scoring import penalty
 from referee.records.reading import Record, read_record

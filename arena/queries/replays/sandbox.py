@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from arena.errors import SpecError
-from arena.queries.replays.faces import Cards, in_order
+from arena.queries.replays.steps import Cards, in_order
 from arena.queries.replays.words import combination
 from referee.errors import CardError
 from referee.reading.plain import plain

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.queries.replays.faces import Cards
-from arena.queries.replays.steps import Kind, Replay, Step, Words
+from arena.queries.replays.steps import Cards, Kind, Replay, Step, Words
 
 Data = dict[str, object]
 

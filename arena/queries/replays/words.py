@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from arena.queries.replays.faces import Cards, spoken_rank
-from arena.queries.replays.steps import Fault, Kind, Step, Words
+from arena.queries.replays.steps import Cards, Fault, Kind, Step, Words, spoken_rank
 from referee.cards import JOKERS
 from referee.ruleset.words import listed, number
 

@@ -8,8 +8,7 @@ from sqlalchemy.orm import defer
 from sqlmodel import case, col, func, select
 
 from arena.actors import Actor, Role
-from arena.bots.house import register_house_bots
-from arena.bots.versions import find_versions
+from arena.bots.versions import find_versions, register_house_bots
 from arena.core.ranking import ScoreKind
 from arena.errors import StateError
 from arena.people.audit import record

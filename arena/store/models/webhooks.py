@@ -34,7 +34,7 @@ class Webhook(SQLModel, table=True):
     url: str
     """The URL that messages are sent to."""
     events: list[str] = Field(sa_type=JSON)
-    """The events to notify of: some of ``arena.webhooks.outbox.EVENTS``."""
+    """The events to notify of: some of ``arena.webhooks.hooks.EVENTS``."""
     sealed_secret: str
     """The secret with which messages are signed, encrypted."""
     created_at: datetime

@@ -14,8 +14,7 @@ from arena.web.pages.links import with_query
 from arena.web.pages.once import Secret, put_away
 from arena.web.pages.operating import add_maker, secrets_context
 from arena.web.pages.routing import page_router
-from arena.webhooks.hooks import MadeWebhook
-from arena.webhooks.outbox import EVENTS
+from arena.webhooks.hooks import EVENTS, MadeWebhook
 
 router = page_router()
 

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 
 from arena.actors import ANONYMOUS, Actor
 from arena.core.luck import luck_told, share_told
-from arena.queries.replays.faces import face, spoken
+from arena.queries.replays.steps import face, spoken
 from arena.queries.replays.words import lasted
 from arena.results.strength.scale import about
 from arena.web.pages import figures, links

@@ -1,6 +1,6 @@
 """All scenarios, in the order in which they are tried: those that end streams or processes come last."""
 
-from referee.check.scenario import Scenario
+from referee.check.desk import Scenario
 from referee.check.scenarios import (
     clocks,
     connection,

@@ -2,9 +2,8 @@
 
 import time
 
-from referee.check.desk import Desk
+from referee.check.desk import Desk, Group
 from referee.check.outcome import Failed, Warned
-from referee.check.scenario import Group
 from referee.check.scenarios.turns import FOUR, small
 from referee.check.session import LIMITS
 from referee.matches.match import Limits

@@ -7,14 +7,12 @@ import time
 import grpc
 
 from referee.check.alter import add_unknown_fields
-from referee.check.desk import Desk
+from referee.check.desk import Desk, Group
 from referee.check.outcome import Failed, Warned
-from referee.check.scenario import Group
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.session import BotSession, eager, quiet
+from referee.check.session import BotSession, due, eager, quiet
 from referee.check.stream import Line
-from referee.check.wording import due
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
 

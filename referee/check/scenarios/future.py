@@ -3,13 +3,11 @@
 from collections.abc import Callable
 
 from referee.check.alter import add_unknown_fields, unknown_event, unpacked
-from referee.check.desk import Deliver, Desk
+from referee.check.desk import Deliver, Desk, Group
 from referee.check.outcome import Failed
-from referee.check.scenario import Group
 from referee.check.scenarios.sessions import play_with_faults
 from referee.check.scenarios.turns import FOLLOWING, FOUR, small
-from referee.check.session import eager, quiet
-from referee.check.wording import due, notice
+from referee.check.session import due, eager, notice, quiet
 from referee.v1 import bots_pb2, cards_pb2
 
 group = Group()

@@ -2,10 +2,9 @@
 
 import asyncio
 
-from referee.check.desk import Desk
+from referee.check.desk import Desk, Group
 from referee.check.outcome import Failed, Warned
-from referee.check.scenario import Group
-from referee.check.wording import describe_request
+from referee.check.session import describe_request
 
 group = Group()
 

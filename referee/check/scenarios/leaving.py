@@ -5,14 +5,12 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from referee.check.desk import QUIET_SECONDS, Desk
+from referee.check.desk import QUIET_SECONDS, Desk, Group
 from referee.check.outcome import Absent, Failed, Lost, Warned
 from referee.check.process import BotProcess
-from referee.check.scenario import Group
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.session import quiet
+from referee.check.session import due, quiet
 from referee.check.stream import Switchboard
-from referee.check.wording import due
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
 

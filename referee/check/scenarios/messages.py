@@ -2,11 +2,10 @@
 
 import asyncio
 
-from referee.check.desk import QUIET_SECONDS, Desk
+from referee.check.desk import QUIET_SECONDS, Desk, Group
 from referee.check.outcome import Failed
-from referee.check.scenario import Group
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.wording import describe_request, is_capacity, notice
+from referee.check.session import describe_request, is_capacity, notice
 from referee.v1 import bots_pb2
 
 group = Group()

@@ -2,12 +2,10 @@
 
 import time
 
-from referee.check.desk import Desk
+from referee.check.desk import Desk, Group
 from referee.check.outcome import Failed, Warned
-from referee.check.scenario import Group
 from referee.check.scenarios.turns import FOUR, small
-from referee.check.session import BotSession
-from referee.check.wording import describe_request, due
+from referee.check.session import BotSession, describe_request, due
 from referee.v1 import bots_pb2
 
 group = Group()

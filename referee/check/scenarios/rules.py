@@ -1,7 +1,6 @@
 """Whole deals under rulesets of every sort."""
 
-from referee.check.desk import Desk
-from referee.check.scenario import Group
+from referee.check.desk import Desk, Group
 from referee.check.scenarios.turns import small
 from referee.check.session import eager, quiet
 from referee.ruleset import preset_names

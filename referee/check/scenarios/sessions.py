@@ -1,10 +1,8 @@
 """Deals and sessions: their beginnings, their ends, many of them."""
 
-from referee.check.desk import Desk
-from referee.check.scenario import Group
+from referee.check.desk import Desk, Group
 from referee.check.scenarios.turns import FOLLOWING, FOUR, small, three
-from referee.check.session import LIMITS, BotSession, RulesetObject, eager, quiet, scripted
-from referee.check.wording import due, notice
+from referee.check.session import LIMITS, BotSession, RulesetObject, due, eager, notice, quiet, scripted
 from referee.v1 import bots_pb2
 
 group = Group()

@@ -1,7 +1,6 @@
 """Single decisions in positions that are laid out by hand."""
 
-from referee.check.desk import Desk
-from referee.check.scenario import Group
+from referee.check.desk import Desk, Group
 from referee.check.session import LIMITS, Hands, eager, quiet, scripted, strong_first
 from referee.deals.deal import Stage
 

@@ -5,8 +5,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from arena.queries.replays.faces import spoken
-from arena.queries.replays.steps import Words
+from arena.queries.replays.steps import Words, spoken
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset

@@ -14,10 +14,9 @@ from sqlmodel import select
 from arena.actors import Role
 from arena.bots.estimates import Place, estimate_due, estimates_of
 from arena.queries.deals import DealInSession, one_deal
-from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import steps_of_actions
-from arena.queries.replays.steps import Replay
+from arena.queries.replays.steps import Replay, spoken
 from arena.store.models import Session
 from arena.web.headers import POLICY
 from arena.web.pages.deals import Shown, deal_values, offline_file

@@ -5,9 +5,8 @@ from fastapi.testclient import TestClient
 
 from arena.core.duplicate import PlayedSession, deal_scores
 from arena.queries.deals import same_deal
-from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
-from arena.queries.replays.steps import Kind
+from arena.queries.replays.steps import Kind, spoken
 from arena.queries.replays.table import after_trick, plays_in, tricks_of
 from arena.queries.sessions import played_match, shown_deals
 from arena.web.pages import deals
