@@ -113,6 +113,20 @@ def typescript_bot(node: str) -> list[str]:
     return [node, str(SAMPLES / "typescript" / "dist" / "src" / "main.js")]
 
 
+@pytest.fixture(params=["cpp", "go", "java", "rust", "typescript"])
+def language(request: pytest.FixtureRequest) -> str:
+    """Return one language after another."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def command(language: str, request: pytest.FixtureRequest) -> list[str]:
+    """Return the command that starts the bot in the language."""
+    program: Path | list[str] = request.getfixturevalue(f"{language}_bot")
+    return program if isinstance(program, list) else [str(program)]
+
+
 @dataclass(frozen=True)
 class Certificates:
     """Files of a made-up authority, and of one certificate that it signed for this host."""

@@ -3,18 +3,16 @@
 import asyncio
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
-from tests.sample_bots.toolchain import SAMPLES
 from tests.tied import tied
 from tests.wire import capture
 from tests.wire.replay import RecordedReferee, recorded_referee
 from tests.wire.streams import DEADLINE
 
 
-async def play_recorded(name: str, *command: str | Path) -> RecordedReferee:
+async def play_recorded(name: str, *command: str) -> RecordedReferee:
     """Let a bot play a capture, and then tell it to leave; assert that it ends cleanly."""
     async with recorded_referee(name) as (address, referee):
         environment = {"PATH": os.environ["PATH"], "ARENA_TOKEN": "bot-1", "ARENA_REFEREE": address}
@@ -34,45 +32,9 @@ async def play_recorded(name: str, *command: str | Path) -> RecordedReferee:
 
 
 @pytest.mark.parametrize("name", capture.NAMES)
-async def test_cpp_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
-    cpp_bot: Path, name: str
+async def test_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
+    command: list[str], name: str
 ) -> None:
-    referee = await play_recorded(name, cpp_bot)
-    assert referee.problems == []
-    assert referee.left.is_set()
-
-
-@pytest.mark.parametrize("name", capture.NAMES)
-async def test_go_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
-    go_bot: Path, name: str
-) -> None:
-    referee = await play_recorded(name, go_bot)
-    assert referee.problems == []
-    assert referee.left.is_set()
-
-
-@pytest.mark.parametrize("name", capture.NAMES)
-async def test_java_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
-    java_bot: Path, name: str
-) -> None:
-    referee = await play_recorded(name, java_bot)
-    assert referee.problems == []
-    assert referee.left.is_set()
-
-
-@pytest.mark.parametrize("name", capture.NAMES)
-async def test_rust_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
-    rust_bot: Path, name: str
-) -> None:
-    referee = await play_recorded(name, rust_bot)
-    assert referee.problems == []
-    assert referee.left.is_set()
-
-
-@pytest.mark.parametrize("name", capture.NAMES)
-async def test_typescript_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
-    node: str, name: str
-) -> None:
-    referee = await play_recorded(name, node, SAMPLES / "typescript" / "dist" / "src" / "main.js")
+    referee = await play_recorded(name, *command)
     assert referee.problems == []
     assert referee.left.is_set()

@@ -4,22 +4,19 @@ import asyncio
 import os
 import signal
 from itertools import count
-from pathlib import Path
 
 from referee.bot import Play, Turn
-from referee.matches.match import Limits, SessionResult
+from referee.matches.match import SessionResult
 from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
-from tests.sample_bots.toolchain import SAMPLES
+from tests.sample_bots.programs import LIMITS
 from tests.tied import tied
 from tests.waiting import DEADLINE
 
-PATIENT = Limits(join_seconds=20, decision_ms=20_000)
-"""Long enough that results do not depend on how busy the machine is."""
 IN_THE_MIDDLE = 200
 """Turns of the other bots after which this bot, too, has certainly seen the session."""
 
 
-async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]:
+async def told_to_leave(*command: str) -> tuple[int, list[SessionResult]]:
     """Tell a bot to leave in the middle of its session; return its exit status and the results."""
     loop, running, turns = asyncio.get_running_loop(), asyncio.Event(), count()
 
@@ -34,7 +31,7 @@ async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]
             *tied(*command), env=environment, stdin=asyncio.subprocess.DEVNULL
         )
         try:
-            playing = asyncio.create_task(play_match(address, match_spec(deals=50, limits=PATIENT)))
+            playing = asyncio.create_task(play_match(address, match_spec(deals=50, limits=LIMITS)))
             await asyncio.wait_for(running.wait(), DEADLINE)
             process.send_signal(signal.SIGTERM)
             results = await playing
@@ -45,39 +42,9 @@ async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]
                 await process.wait()
 
 
-async def test_cpp_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
-    cpp_bot: Path,
+async def test_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
+    command: list[str],
 ) -> None:
-    status, results = await told_to_leave(cpp_bot)
-    assert status == 0
-    assert [result.faults for result in results] == [(0, 0, 0, 0)]
-
-
-async def test_go_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(go_bot: Path) -> None:
-    status, results = await told_to_leave(go_bot)
-    assert status == 0
-    assert [result.faults for result in results] == [(0, 0, 0, 0)]
-
-
-async def test_java_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
-    java_bot: Path,
-) -> None:
-    status, results = await told_to_leave(java_bot)
-    assert status == 0
-    assert [result.faults for result in results] == [(0, 0, 0, 0)]
-
-
-async def test_rust_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
-    rust_bot: Path,
-) -> None:
-    status, results = await told_to_leave(rust_bot)
-    assert status == 0
-    assert [result.faults for result in results] == [(0, 0, 0, 0)]
-
-
-async def test_typescript_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
-    node: str,
-) -> None:
-    status, results = await told_to_leave(node, SAMPLES / "typescript" / "dist" / "src" / "main.js")
+    status, results = await told_to_leave(*command)
     assert status == 0
     assert [result.faults for result in results] == [(0, 0, 0, 0)]

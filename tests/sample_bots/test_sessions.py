@@ -1,72 +1,63 @@
-"""Sessions of the sample bots in C++, Java and Rust on a real referee."""
+"""Sessions of the sample bots in all other languages on a real referee."""
 
 import asyncio
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from referee.net.tls import ClientTls, ServerTls
+from referee.ruleset import load_ruleset
 from referee.service.serving import ServerOptions
+from tests.examples import some
 from tests.referee.several import arena_of, local, two_streams
 from tests.referee.support import match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.conftest import Certificates
-from tests.sample_bots.test_go import EXPECTED as AS_IN_GO
-from tests.sample_bots.test_go import GREEDY, LIMITS, RANDOM, RULESETS, played, run_bot, started, totals
-from tests.waiting import DEADLINE
+from tests.sample_bots.programs import GREEDY, LIMITS, RANDOM, ended, played, started, totals
+from tests.waiting import DEADLINE, until
 
-EXPECTED = re.compile(r"connected as |session begins |session \S+ has ended: |not shown one by one: ")
-PACKS = {"name": "packs", "decks": 3, "jokers": 2, "removed_cards": ["3C", "3H"], "players": 5}
-
-
-@pytest.fixture(params=["cpp", "java", "rust"])
-def language(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture
-def bot(language: str, request: pytest.FixtureRequest) -> Path:
-    """Return the program of the bot in the language."""
-    program: Path = request.getfixturevalue(f"{language}_bot")
-    return program
+RULESETS: list[dict[str, Any]] = [
+    {"name": "packs", "decks": 3, "jokers": 2, "removed_cards": ["3C", "3H"], "players": 5},
+    {"name": "chinese"},
+    {"extends": "chinese-3", "name": "exchanging", "exchange": "loser_to_winner", "lead": "winner"},
+    {"name": "gamesky"},
+    {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
+    {"name": "indonesia"},
+    {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
+    {"name": "chinese-2"},
+    {"name": "lectio"},
+    {"name": "only-a-game-8"},
+]
+"""Among them: bombs out of turn, 60 tiles, several packs, an exchange, draws and beating one's own play."""
 
 
-@pytest.fixture
-def expected(language: str) -> re.Pattern[str]:
-    """Return what the log lines of a bot match that has nothing to complain about."""
-    return AS_IN_GO if language == "rust" else EXPECTED
-
-
-@pytest.mark.parametrize("ruleset", [*RULESETS, PACKS], ids=lambda ruleset: str(ruleset["name"]))
+@pytest.mark.parametrize("ruleset", some(RULESETS, 2), ids=lambda ruleset: str(ruleset["name"]))
 async def test_sessions_when_others_are_random_then_no_fault_and_the_most_points(
-    bot: Path, ruleset: dict[str, Any], expected: re.Pattern[str]
+    command: list[str], language: str, ruleset: dict[str, Any]
 ) -> None:
-    points = await played(bot, ruleset, RANDOM, sessions=8, expected=expected)
+    if (language, ruleset["name"]) == ("go", "packs"):
+        ruleset = {"name": "only-a-game-8"}  # it plays with two packs at most
+    points = totals(await played(command, ruleset, RANDOM, sessions=8), load_ruleset(ruleset).players)
     assert points[0] > max(points[1:])
 
 
-async def test_sessions_when_others_are_greedy_then_the_most_points(
-    bot: Path, expected: re.Pattern[str]
-) -> None:
-    points = await played(bot, "taiwan", GREEDY, sessions=40, expected=expected)
+async def test_sessions_when_others_are_greedy_then_the_most_points(command: list[str]) -> None:
+    points = totals(await played(command, "taiwan", GREEDY, sessions=40), 4)
     assert points[0] > max(points[1:])
 
 
 async def test_session_when_the_bot_is_killed_and_comes_back_then_it_is_resumed_without_a_fault(
-    bot: Path,
+    command: list[str],
 ) -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((2, 3, 4), RANDOM)):
-        environment = {"ARENA_TOKEN": "bot-1", "ARENA_REFEREE": address}
         running = asyncio.Event()
-        async with started(bot, **environment) as first:
+        async with started(command, ARENA_REFEREE=address) as first:
             playing = asyncio.create_task(play_match(address, match_spec(deals=100, limits=LIMITS), running))
             await asyncio.wait_for(running.wait(), DEADLINE)
             first.process.kill()
         assert not playing.done()
-        async with started(bot, **environment) as second:
+        async with started(command, ARENA_REFEREE=address) as second:
             results = await playing
     assert [result.faults for result in results] == [(0, 0, 0, 0)]
     assert totals(results, 4)[0] > max(totals(results, 4)[1:])
@@ -74,54 +65,69 @@ async def test_session_when_the_bot_is_killed_and_comes_back_then_it_is_resumed_
 
 
 async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_has_one_stream_to_each(
-    bot: Path,
+    command: list[str],
 ) -> None:
     arena = arena_of("", "")
-    async with arena.referee(0) as first, arena.referee(1):
-        environment = {"ARENA_TOKEN": "bot-1", "ARENA_REFEREE": f"{first},{local(first)}"}
-        async with started(bot, **environment) as running_bot:
-            await two_streams(arena)
-    assert running_bot.log.count("not needed") == 1, running_bot.log
-    assert running_bot.status == 0, running_bot.log
-
-
-async def test_bot_when_its_token_is_unknown_then_it_ends_with_the_reason(bot: Path) -> None:
-    async with referee() as address:
-        status, log = await asyncio.to_thread(run_bot, bot, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
-    assert status == 1
-    assert log.startswith(f"referee {address} refuses the bot: TOKEN_UNKNOWN: ")
-    assert log.count("\n") == 1
-
-
-def test_bot_when_its_environment_is_incomplete_then_one_line_names_the_variable(bot: Path) -> None:
-    for environment, name in (
-        ({}, "ARENA_TOKEN"),
-        ({"ARENA_TOKEN": "bot-1", "ARENA_REFEREE": "here"}, "ARENA_REFEREE"),
-        ({"ARENA_TOKEN": "bot-1", "ARENA_TLS_CA": os.devnull}, "ARENA_TLS_CA"),
+    async with (
+        arena.referee(0) as first,
+        arena.referee(1),
+        started(command, ARENA_REFEREE=f"{first},{local(first)}") as bot,
     ):
-        status, log = run_bot(bot, **environment)
-        assert (status, log.count("\n")) == (1, 1)
-        assert log.startswith(f"{name}: ")
+        await two_streams(arena)
+    assert bot.log.count("not needed") == 1, bot.log
+    assert bot.status == 0, bot.log
+
+
+async def test_bot_when_its_token_is_unknown_then_it_ends_with_the_reason(command: list[str]) -> None:
+    async with referee() as address:
+        bot = await ended(command, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
+    assert bot.status == 1
+    assert re.match(rf"referee {address}( refuses the bot)?: TOKEN_UNKNOWN: .*\n$", bot.log), bot.log
+
+
+async def test_bot_when_its_environment_is_incomplete_then_one_line_names_the_variable(
+    command: list[str],
+) -> None:
+    for name, text in (("ARENA_TOKEN", ""), ("ARENA_REFEREE", "here"), ("ARENA_TLS_CA", os.devnull)):
+        bot = await ended(command, **{name: text})
+        assert (bot.status, bot.log.count("\n")) == (1, 1)
+        assert bot.log.startswith(f"{name}: ")
 
 
 async def test_session_when_the_referee_asks_for_certificates_then_it_is_played(
-    bot: Path, certificates: Certificates
+    command: list[str], certificates: Certificates
 ) -> None:
     files = certificates.authority, certificates.certificate, certificates.key
     authority, certificate, key = (path.read_bytes() for path in files)
     options = ServerOptions(tls=ServerTls(certificate, key, authority), drain_seconds=0)
     tls = ClientTls(authority, certificate, key)
     environment = {
-        "ARENA_TOKEN": "bot-1",
         "ARENA_TLS_CA": str(certificates.authority),
         "ARENA_TLS_CLIENT_CERTIFICATE": str(certificates.certificate),
         "ARENA_TLS_CLIENT_KEY": str(certificates.key),
     }
     async with (
         referee(options=options) as address,
-        started(bot, ARENA_REFEREE=address.replace("127.0.0.1", "localhost"), **environment) as running_bot,
+        started(command, ARENA_REFEREE=local(address), **environment) as bot,
         sdk_bots(address, dict.fromkeys((2, 3, 4), RANDOM), tls=tls),
     ):
         results = await play_match(address, match_spec(limits=LIMITS), tls=tls)
     assert [result.faults for result in results] == [(0, 0, 0, 0)]
-    assert running_bot.status == 0, running_bot.log
+    assert bot.status == 0, bot.log
+
+
+@pytest.mark.parametrize("language", ["rust", "typescript"])  # the others' own tests show it
+async def test_bot_when_only_one_side_uses_tls_then_it_says_which(
+    command: list[str], certificates: Certificates
+) -> None:
+    tls = ServerTls(certificates.certificate.read_bytes(), certificates.key.read_bytes())
+    authority = str(certificates.authority)
+    async with (
+        referee(options=ServerOptions(tls=tls, drain_seconds=0)) as address,
+        started(command, ARENA_REFEREE=address) as bot,
+    ):
+        told = "it uses TLS, and this side does not: set ARENA_TLS_CA"
+        await until(lambda: told in bot.log, lambda: bot.log)
+    async with referee() as address, started(command, ARENA_REFEREE=address, ARENA_TLS_CA=authority) as other:
+        told_other = "it does not use TLS, and this side does: leave ARENA_TLS_CA out"
+        await until(lambda: told_other in other.log, lambda: other.log)
