@@ -1,13 +1,12 @@
 """Accounts, API keys, signed-in browsers, owners and invitations."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
 
-from arena.actors import ANONYMOUS, Actor, KeyScope, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
 from arena.people import accounts, apikeys, browsers, invitations, owners
@@ -369,49 +368,6 @@ def test_invitations_when_listed_and_revoked_then_members_have_those_to_their_ow
         invitations.join_owner(storage, bob, team.code, clock())
     clock.move(timedelta(days=7).total_seconds())
     assert listed(ROOT) == []
-
-
-Use = Callable[[Storage, Actor, Clock], object]
-
-OPERATORS: dict[str, Use] = {
-    "create": lambda storage, actor, clock: accounts.create_account(
-        storage, actor, "x", Role.AUTHOR, clock()
-    ),
-    "list": lambda storage, actor, clock: accounts.list_accounts(storage, actor),
-    "show": lambda storage, actor, clock: accounts.show_account(storage, actor, "bob"),
-    "role": lambda storage, actor, clock: accounts.change_account(
-        storage, actor, "bob", clock(), role=Role.OPERATOR
-    ),
-    "disable": lambda storage, actor, clock: accounts.change_account(
-        storage, actor, "bob", clock(), disabled=True
-    ),
-    "enable": lambda storage, actor, clock: accounts.change_account(
-        storage, actor, "bob", clock(), disabled=False
-    ),
-    "reset": lambda storage, actor, clock: accounts.change_account(
-        storage, actor, "bob", clock(), password=PASSWORD
-    ),
-    "invite": lambda storage, actor, clock: invitations.invite(storage, actor, Role.AUTHOR, clock()),
-    "promote": lambda storage, actor, clock: invitations.invite(
-        storage, actor, Role.ORGANISER, clock(), "ann"
-    ),
-    "members": lambda storage, actor, clock: owners.show_owner(storage, actor, "bob"),
-    "leave": lambda storage, actor, clock: owners.leave_owner(storage, actor, "bob", "bob", clock()),
-}
-
-
-@pytest.mark.parametrize("use", OPERATORS)
-def test_operators_matter_when_somebody_else_asks_then_it_is_refused_and_nothing_is_noted(
-    storage: Storage, clock: Clock, use: str
-) -> None:
-    ann = sign_up(storage, clock, "ann")
-    sign_up(storage, clock, "bob")
-    organiser = Actor(Role.ORGANISER, "ann", ann.owners, ann.account_id)
-    before = changes(storage, ROOT, ChangeQuery()).entries
-    for actor in (ANONYMOUS, ann, organiser):
-        with pytest.raises(NotAllowed):
-            OPERATORS[use](storage, actor, clock)
-    assert changes(storage, ROOT, ChangeQuery()).entries == before
 
 
 def test_roles_when_they_change_then_the_next_request_has_them(storage: Storage, clock: Clock) -> None:

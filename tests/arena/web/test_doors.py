@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from fastapi import Request
+from httpx2 import Response
 from pydantic import BaseModel, TypeAdapter
 
 from arena.actors import ANONYMOUS
@@ -30,7 +31,7 @@ from arena.web.problems import status_of
 from referee.errors import RefereeError
 from tests.arena.web.markup import Sent
 from tests.arena.web.permissions import ROUTES, Caller, Line
-from tests.arena.web.test_roles import NOT_TRIED, Arena, arena
+from tests.arena.web.test_roles import NOT_TRIED, Arena, arena, routes_of, wrong_in
 
 __all__ = ["arena"]
 
@@ -73,9 +74,8 @@ def called(arena: Arena, operation: Operation[Any, Any], line: Line, caller: Cal
     return operation.status, None if answer is None else to_json(answer)
 
 
-def asked(arena: Arena, operation: Operation[Any, Any], line: Line, caller: Caller) -> Found:
-    """Call an operation over HTTP."""
-    answer = arena.ask(operation.method, line, caller)
+def found_in(arena: Arena, operation: Operation[Any, Any], caller: Caller, answer: Response) -> Found:
+    """Return what an operation answered over HTTP; what it made must be where it says."""
     if answer.status_code >= 400:
         return answer.status_code, answer.json()["detail"]
     if operation.status == 201:
@@ -100,29 +100,33 @@ MOVING = re.compile(r'"(last_used_on|seconds|found|advice|age_seconds)": ("(?:[^
 """Values that are others at each look."""
 
 
-def cases() -> Iterator[tuple[Operation[Any, Any], Caller]]:
-    for operation in TRIED:
-        for caller in Caller:
-            if not operation.scopes or caller != Caller.ANYBODY:  # who is not signed in, is not heard
-                yield operation, caller
-
-
-def test_operation_when_it_is_called_here_and_over_http_then_both_say_the_same(
+def test_route_when_anybody_asks_then_only_those_may_that_the_table_names_and_the_operation_says_the_same(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.play.messages.wake", lambda *_: None)
-    different = []
-    for operation, caller in cases():
-        line = ROUTES[f"{operation.method} {operation.path}"]
-        there = alike(operation, asked(arena, operation, line, caller))
-        if operation.method != "GET":
+    operations = {f"{one.method} {one.path}": one for one in TRIED}
+    wrong: list[object] = []
+    for name, caller in product(routes_of(arena.app), Caller):
+        method, line, operation = name.split()[0], ROUTES[name], operations.get(name)
+        noted = arena.changes()
+        answer = arena.ask(method, line, caller)
+        if said := wrong_in(answer, caller in line.who):
+            wrong.append(f"{name} by {caller.name}: {said}")
+        elif answer.status_code == 401 and caller is not Caller.ANYBODY:
+            wrong.append(f"{name} by {caller.name}: 401 to somebody who is signed in")
+        there = alike(operation, found_in(arena, operation, caller, answer)) if operation else None
+        if method != "GET" and answer.status_code < 400:
             arena.restore()
+        elif answer.status_code >= 400 and arena.changes() != noted:
+            wrong.append(f"{name} by {caller.name}: noted, though it was refused")
+        if operation is None or (operation.scopes and caller is Caller.ANYBODY):
+            continue  # who is not signed in is not heard
         here = alike(operation, called(arena, operation, line, caller, arena.body_of(line)))
-        if operation.method != "GET":
+        if method != "GET" and here[0] < 400:
             arena.restore()
         if here != there:
-            different.append((operation.name, caller.name, here, there))
-    assert different == []
+            wrong.append((name, caller.name, here, there))
+    assert (wrong, arena.leaks) == ([], [])
 
 
 @pytest.mark.parametrize("parts", [BOT, ENTRANT, VERSION, BOT_OR_VERSION])
