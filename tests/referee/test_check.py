@@ -266,7 +266,7 @@ async def test_check_when_a_program_exits_in_a_turn_then_it_says_how_and_starts_
 
 async def test_check_when_a_program_does_not_start_then_it_shows_why_and_stops() -> None:
     report = await check(
-        command=[sys.executable, "-c", "raise RuntimeError('no model \\x1b[31m')"], timeout=20
+        command=[sys.executable, "-c", "raise RuntimeError('no model \\x1b[31m')"], timeout=DEADLINE
     )
     (result,) = report.results
     assert result.output[-1] == "RuntimeError: no model \\x1b[31m"
