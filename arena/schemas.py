@@ -7,15 +7,20 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
+from arena.core import boards
+from arena.core.boards import Board, BoardSigned
 from arena.core.parts import PARTS, RoundPart, make_part
 from arena.core.specs import TournamentSpec, described, tournament_schema
+from arena.jsonvalues import to_json
 from arena.leagues.spec import SET_BY_LEAGUE, Division, LeagueSpec, Qualification, league_schema
+from referee.reading.docstrings import tell_fields
 from referee.records.random_play import random_records
 from referee.records.schema import record_schema
 from referee.rules.rulebook import rules_of
@@ -96,6 +101,36 @@ def export_line() -> Schema:
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in (*definitions, "DealRecord")],
     }
     return _with(schema, Ruleset=resolved_ruleset(), **lines)
+
+
+def board_file() -> Schema:
+    """Return the schema of boards' files."""
+    schema = TypeAdapter(Board).json_schema()
+    parts = (value for value in vars(boards).values() if is_dataclass(value) and isinstance(value, type))
+    for part in parts:
+        tell_fields(schema["$defs"].get(part.__name__, schema), part)
+    return schema
+
+
+def _board() -> object:
+    """Return the board of a pool in which nothing counts yet."""
+    board = Board(
+        format="bigtwo-board/1",
+        at="2026-12-01T18:00:00+00:00",
+        ruleset="chinese@1",
+        ruleset_hash="0" * 64,
+        table_size=4,
+        reference="reference-1",
+        reference_hash="0" * 64,
+        baselines=(),
+        tournaments=(),
+        rounds=(),
+        sums=(),
+        fit=None,
+        bots=(),
+        signed=BoardSigned("0" * 64, "0" * 128, "0" * 64),
+    )
+    return to_json(board)
 
 
 def _preset_file_or(definition: str) -> Schema:
@@ -192,6 +227,12 @@ DOCUMENTS: Mapping[str, tuple[str, str, Callable[[], Schema], Callable[[], objec
         "One of the JSON lines of `arena export`: bigtwo-export/2. See docs/formats.md for their order.",
         export_line,
         _round,
+    ),
+    "board": (
+        "The board of a pool",
+        "What `arena rating export` writes, and `arena verify` checks: bigtwo-board/1. See docs/formats.md.",
+        board_file,
+        _board,
     ),
 }
 """The schemas by name: title, description, and functions that return the schema and an example."""

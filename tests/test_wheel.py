@@ -5,6 +5,7 @@ import re
 import signal
 import tomllib
 from collections.abc import Iterator
+from html import unescape
 from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
@@ -15,13 +16,19 @@ import pytest
 
 from arena.cli.demo import BOTS
 from arena.host.settings import load_settings
+from arena.results.strength.fitting import fit_due
 from arena.store.storage import migrate_storage, open_storage
 from arena.store.watch import commit
 from arena.web.app import make_app
 from arena.web.serving import Server
 from arena.web.wheel import make_wheel
+from tests.arena.exported import play_by_table
+from tests.arena.fakes import Clock
+from tests.arena.given_keys import give_arena_key
+from tests.arena.test_luck import weigh
 from tests.arena.web.served import served, url_of
-from tests.installing import PACKAGES, ROOT, Installed, Published, dependencies, install, wheel_of
+from tests.arena.world import World
+from tests.installing import PACKAGES, ROOT, Installed, Published, dependencies, install, link, wheel_of
 
 ADDRESS = "https://arena.example.org"
 """Where the served arena says that it is."""
@@ -166,16 +173,73 @@ def test_distributions_when_an_arena_serves_them_then_its_guide_shows_the_lines_
     with urlopen(f"{origin}/guide", timeout=60) as answer:
         guide = answer.read().decode()
     lines = re.findall("<code>pip install (.*)</code>", guide)
-    own, both = (line.replace(ADDRESS, origin).split() for line in lines)
+    own, _, both = (line.replace(ADDRESS, origin).split() for line in lines)
     packages = light.programs.parents[1] / "dependencies"
     there = install(tmp_path / "light", own, packages)
     played = there.run("arena", "play", "greedy", "lowest", "--deals", "2", "--jobs", "1")
     assert (played.returncode, played.stderr) == (0, ""), played.stdout
     assert there.run("arena", "verify", "none.jsonl").stderr.endswith(
-        "comes with the whole arena: pip install bigtwo-arena, or the line for it on an arena's page /guide\n"
+        "comes with the verifier: pip install bigtwo-verify, or the line for it on an arena's page /guide\n"
     )
     assert {*own} < {*both}
     there = install(tmp_path / "whole", both)
+    shown = there.run("arena", "verify", "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+@pytest.fixture
+def played_arena(tmp_path: Path) -> Iterator[Server]:
+    """Serve an arena in which a tournament was played."""
+    settings = load_settings({"data": tmp_path / "arena", "web_url": ADDRESS})
+    migrate_storage(settings)
+    give_arena_key(settings)
+    with open_storage(settings) as storage:
+        world = World(storage, Clock())
+        world.finish(world.tournament(5, sessions=2, rounds=2).id, play_by_table)
+        weigh(world)
+        fit_due(storage, world.clock())
+        with served(make_app(settings, storage)) as server:
+            yield server
+
+
+def test_verifier_when_it_is_installed_as_a_page_says_then_it_checks_an_export_and_a_board_without_an_arena(
+    played_arena: Server, tmp_path: Path
+) -> None:
+    origin = url_of(played_arena)
+
+    def read(path: str) -> str:
+        with urlopen(f"{origin}{path}", timeout=60) as answer:
+            return str(answer.read().decode())
+
+    packages = tmp_path / "dependencies"
+    packages.mkdir()
+    needed = {"cryptography", "numpy"}
+    for name in dependencies("bigtwo-bot") | needed | {each for one in needed for each in dependencies(one)}:
+        link(name, packages)
+    pages = {"/tournaments/cup": "cup.jsonl", "/board": "board.json"}
+    shown = [unescape(read(path)) for path in pages]
+    [line] = {found for page in shown for found in re.findall("<code>pip install (.*)</code>", page)}
+    there = install(tmp_path / "environment", line.replace(ADDRESS, origin).split(), packages)
+    for page, name in zip(shown, pages.values(), strict=True):
+        [path] = re.findall(f'curl -fo {name} "?{ADDRESS}([^\\s"]*)', page)
+        assert f'href="{path}"' in page
+        (there.folder / name).write_text(read(path))
+    checked = there.run("arena", "verify", "board.json", "cup.jsonl", "--references")
+    assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
+    assert "board.json: ok: the board of chinese@1, tables of 4: all of 5 bots follows" in checked.stdout
+    assert "cup.jsonl: ok: cup, finished: 2 rounds" in checked.stdout
+    for name in ("arena", "sqlalchemy", "celery", "fastapi"):
+        assert f"No module named '{name}'" in there.run("python", "-c", f"import {name}").stderr
+    board = there.folder / "board.json"
+    board.write_text(board.read_text().replace('"rating":15', '"rating":16'))
+    assert there.run("arena", "verify", "board.json").returncode == 1
+
+
+def test_verifier_when_it_is_installed_by_name_then_it_comes_from_the_index_of_the_arena(
+    served_arena: Server, tmp_path: Path
+) -> None:
+    index = f"{url_of(served_arena)}/simple/"
+    there = install(tmp_path / "environment", ["--index-url", index, "bigtwo-verify", "bigtwo-bot"])
     shown = there.run("arena", "verify", "--help")
     assert (shown.returncode, shown.stderr) == (0, "")
 

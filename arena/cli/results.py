@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from arena.cli.context import ask, asking
+from arena.cli.context import Force, ask, asking
 from arena.cli.doors import command_of
+from arena.cli.linefiles import write_lines
+from arena.core.canonical import json_line
 from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
 from arena.jsonvalues import to_json
@@ -282,6 +285,28 @@ def rebuild(
         )
     if result.problem is not None:
         raise typer.Exit(1)
+
+
+@rating.command()
+def export(
+    ctx: typer.Context,
+    ruleset: Annotated[
+        str | None, typer.Option(help="Ruleset of the pool; by default that with most matches.")
+    ] = None,
+    table_size: Annotated[int | None, typer.Option(min=2, max=8, help="How many sit at a table.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; the default is standard output.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write the board of a pool as a file that `arena verify` checks, with the exports of its tournaments."""
+    board = ask(ctx, leaderboards.export_board, ruleset, table_size)
+    text = json_line(to_json(board))
+    if output is None:
+        print(text)
+        return
+    write_lines(output, [text], force=force)
+    say(f"{board.ruleset}: {len(board.bots)} bots and {len(board.rounds)} rounds written to {output}")
 
 
 @rating.command()

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from pydantic_core import CoreSchema
 
 from arena.core.canonical import digest
+from arena.core.luck import MOST
 from arena.core.ranking import Standing
 from arena.core.specs import Entry, Plan
 from referee.errors import Problem
@@ -374,9 +375,11 @@ class ReferencePart(Part):
     """How often the reference plays each deal."""
     parts: int = Count
     """In how many parts of a point it says what cards are worth."""
-    beta: int | None = Field(ge=0)
-    """The share of that which was expected from the cards of the round, in 64ths; None while the round is
-    open."""
+    beta: int | None = Field(ge=0, le=MOST)
+    """The share of that which was expected from the cards of the round, in 64ths; None while that is not
+    known."""
+    beta_after: int | None = Field(ge=0)
+    """The number of deals of the pool from which ``beta`` follows; None if there is none."""
     sessions: tuple[SessionWorth, ...]
     """The sessions of which it was computed, by number."""
 

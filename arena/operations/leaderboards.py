@@ -5,6 +5,8 @@ from typing import Annotated
 from annotated_types import Interval, Len
 
 from arena.actors import KeyScope
+from arena.core.boards import Board
+from arena.errors import UnknownError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit, Moment, RulesetName, TableSize
 from arena.queries.board import Baselines, Leaderboard
@@ -57,6 +59,24 @@ def leaderboard(
         since=since,
     )
     return queries.leaderboard(context.storage, query, limit, cursor, around)
+
+
+@operation("GET", "/leaderboard/export", tag="results")
+def export_board(context: Context, ruleset: RulesetName = None, table_size: TableSize = None) -> Board:
+    """Return the board of a pool with all from which `arena verify` checks it, signed by the arena.
+
+    By default, it is the pool with most matches.
+    """
+    from arena.queries.names import choose_pools
+    from arena.trust.exports.write_board import export_board
+    from arena.trust.keys import arena_key
+
+    with context.storage.read() as tx:
+        pools = choose_pools(tx, ruleset, table_size)
+    if not pools:
+        raise UnknownError("no ratings yet" if table_size is None else "no ratings at such tables")
+    pool = max(pools, key=lambda each: each.matches).pool
+    return export_board(context.storage, pool, arena_key(context.settings), context.now)
 
 
 @operation("GET", "/baselines", tag="results")

@@ -1,9 +1,10 @@
-"""The distributions, for authors and for those who run an arena, as wheels made of the files that run here.
+"""The distributions, for authors, verifiers and those who run an arena, as wheels of the files that run here.
 
 So people install the very version that the arena plays with, wherever the arena itself came from. The same
 files make the same wheel, byte for byte.
 """
 
+import ast
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
@@ -11,18 +12,41 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.metadata import PackagePath, distribution, version
+from importlib.metadata import Distribution, PackagePath, distribution, version
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from packaging.requirements import Requirement
 
 import arena
 import referee
 from arena.store.watch import commit
 
-LIGHT, WHOLE = "bigtwo-bot", "bigtwo-arena"
+LIGHT, VERIFY, WHOLE = "bigtwo-bot", "bigtwo-verify", "bigtwo-arena"
 PACKAGES = {LIGHT: Path(referee.__file__).parent, WHOLE: Path(arena.__file__).parent}
 """The folders of the packages by the names of their distributions."""
+PROJECTS = (LIGHT, VERIFY, WHOLE)
+"""All distributions, the smallest first."""
+
+VERIFIER = ("arena.cli.verify", "arena.trust.verify.boards")
+"""The modules of the arena that ``bigtwo-verify`` has, with all that they import when they are loaded."""
+NEEDED = frozenset({"cryptography", "numpy"})
+"""What it needs of the arena's own requirements, besides the library for authors."""
+INSIDE = "bigtwo_verify"
+"""Its package. The arena's modules are inside it, so that it can be installed beside the whole arena."""
+START = f'''"""``arena verify`` without an arena: the modules of an arena that it takes."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from {VERIFIER[0]} import verify
+
+__all__ = ["verify"]
+'''
+"""What makes these modules importable: as in an arena, they are of the package ``arena``."""
 
 FILE = 0o100644 << 16
 """What zip files say of a file that its owner may write and everybody may read."""
@@ -53,14 +77,26 @@ class Wheel:
 
 @cache
 def wheel_file(project: str) -> str:
-    """Return the file name of a distribution's wheel."""
-    return f"{project.replace('-', '_')}-{version(project)}-py3-none-any.whl"
+    """Return the file name of a distribution's wheel; all have the version of the whole arena."""
+    return f"{project.replace('-', '_')}-{version(WHOLE)}-py3-none-any.whl"
 
 
 @cache
 def make_wheel(project: str) -> Wheel:
     """Return a distribution's wheel; it is made once in the life of a process."""
-    installed, package = distribution(project), PACKAGES[project]
+    installed = distribution(WHOLE if project == VERIFY else project)
+    files = _verifier(installed) if project == VERIFY else _installed(installed, PACKAGES[project])
+    info = next(name.split("/")[0] for name in files if ".dist-info/" in name)
+    record = f"{info}/RECORD"
+    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in sorted(files.items())]
+    files[record] = "".join(f"{line}\n" for line in (*lines, f"{record},,")).encode()
+    content = zipped(files)
+    needs = installed.metadata["Requires-Python"]
+    return Wheel(installed.version, needs, content, sha256(content).hexdigest())
+
+
+def _installed(installed: Distribution, package: Path) -> dict[str, bytes]:
+    """Return the files of a distribution that is installed here, without its list of them."""
     listed = [path for path in installed.files or () if _came_with_wheel(path, package.name)]
     files = {path.as_posix(): Path(str(path.locate())).read_bytes() for path in listed}
     if f"{package.name}/__init__.py" not in files:
@@ -69,12 +105,48 @@ def make_wheel(project: str) -> Wheel:
             files[f"{arena.__name__}/commit.txt"] = f"{revision}\n".encode()
     info = next(path.parts[0] for path in listed if path.parts[0].endswith(".dist-info"))
     files[f"{info}/WHEEL"] = _pure(files[f"{info}/WHEEL"])
-    record = f"{info}/RECORD"
-    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in sorted(files.items())]
-    files[record] = "".join(f"{line}\n" for line in (*lines, f"{record},,")).encode()
-    content = zipped(files)
-    needs = installed.metadata["Requires-Python"]
-    return Wheel(installed.version, needs, content, sha256(content).hexdigest())
+    return files
+
+
+def _verifier(whole: Distribution) -> dict[str, bytes]:
+    """Return the files of ``bigtwo-verify``."""
+    folder = PACKAGES[WHOLE].parent
+    modules = {path.relative_to(folder).as_posix(): path.read_bytes() for path in _modules(folder)}
+    requires = [text for text in whole.requires or () if Requirement(text).name in NEEDED]
+    metadata = {
+        "Metadata-Version": "2.4",
+        "Name": VERIFY,
+        "Version": whole.version,
+        "Summary": "Check tournaments and boards of a Big Two arena from their files alone.",
+        "License-Expression": whole.metadata["License-Expression"],
+        "Requires-Python": whole.metadata["Requires-Python"],
+    }
+    lines = [f"{name}: {text}" for name, text in metadata.items()]
+    lines += [f"Requires-Dist: {text}" for text in (f"{LIGHT}=={whole.version}", *sorted(requires))]
+    info = f"{INSIDE}-{whole.version}.dist-info"
+    return {
+        f"{INSIDE}/__init__.py": START.encode(),
+        **{f"{INSIDE}/{name}": content for name, content in modules.items()},
+        f"{info}/METADATA": "".join(f"{line}\n" for line in lines).encode(),
+        f"{info}/WHEEL": _pure(b"Wheel-Version: 1.0\nGenerator: bigtwo-arena"),
+    }
+
+
+def _modules(folder: Path) -> set[Path]:
+    """Return the files of the modules of the arena that the verifier loads; ``folder`` holds the package."""
+    files: set[Path] = set()
+    waiting = [*VERIFIER]
+    while waiting:
+        path = folder.joinpath(*waiting.pop().split("."))
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if file in files or not file.is_file():  # a name in a module
+            continue
+        files.add(file)
+        waiting.append(".".join(path.relative_to(folder).parts[:-1]) or arena.__name__)
+        for node in ast.parse(file.read_bytes()).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{arena.__name__}."):
+                waiting += [f"{node.module}", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return files
 
 
 def _came_with_wheel(file: PackagePath, package: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -47,6 +48,15 @@ ARENA = "arena.cli.commands"
 
 It is found by name, not by an entry point: reading those would take a quarter of every start.
 """
+
+VERIFIER = "bigtwo_verify"
+"""The package of the distribution that adds ``arena verify`` to the commands here."""
+
+VERIFY = Later(
+    "verify",
+    f"{VERIFIER}:verify",
+    "Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.",
+)
 
 COMMANDS = (
     Later("bot", "referee.cli.bot:app", "Write, check and run bots, and read what they did."),
@@ -112,8 +122,9 @@ def whole() -> Whole:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{ARENA}.".startswith(f"{error.name}."):
             raise
-        hidden = (MissingCommand(name) for name in ARENA_COMMANDS)
-        return Whole(app, (*COMMANDS, *hidden))
+        added = (VERIFY,) if find_spec(VERIFIER) else ()
+        hidden = (MissingCommand(name) for name in ARENA_COMMANDS if not added or name != VERIFY.name)
+        return Whole(app, (*COMMANDS, *added, *hidden))
     return commands
 
 

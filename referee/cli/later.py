@@ -61,10 +61,10 @@ class OnlyInArena(RefereeError):
     """The command needs the whole arena."""
 
     def __init__(self, command: str) -> None:
-        super().__init__(
-            f"`{command}` comes with the whole arena: pip install bigtwo-arena, or the line for it on an "
-            "arena's page /guide"
-        )
+        what = "the whole arena: pip install bigtwo-arena"
+        if command == "arena verify":
+            what = "the verifier: pip install bigtwo-verify"
+        super().__init__(f"`{command}` comes with {what}, or the line for it on an arena's page /guide")
 
 
 class MissingCommand(TyperCommand):

@@ -113,6 +113,7 @@ CALLS = {
     "match show": "cup 1 1",
     "migrate": "",
     "rating baseline": "owner-0/bot-0",
+    "rating export": "",
     "rating rebuild": "",
     "rating references": "",
     "restore": "FOLDER/backup.db --yes",

@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute
 
 from arena.bots.checks import CheckReport
 from arena.bots.versions import Registered, VersionInfo
-from arena.cli.verify import Verdict
+from arena.cli.verify import BoardVerdict, Verdict
 from arena.core.corrections import Correction
 from arena.core.specs import TournamentFields
 from arena.operations.all import OPERATIONS
@@ -190,6 +190,8 @@ class Verified:
     """What is found in exports."""
 
     files: Sequence[Verdict]
+    boards: Sequence[BoardVerdict]
+    """The same of boards."""
     logs: Sequence[Comparison]
     """What comes of comparing them with each `--with`."""
     problem: str | None

@@ -21,6 +21,7 @@ LINES = {"bot games", "bot log", "tournament watch"}
 
 ALWAYS = {
     "export": "its lines are JSON anyway",
+    "rating export": "its file is JSON anyway",
     "rules compare": "it answers in JSON anyway",
     "rules legal": "it answers in JSON anyway",
     "rules random": "its records are JSON anyway",

@@ -152,7 +152,7 @@ def adjusted(
     gone = Sums(tournament.table_size)
     if tournament.duplicate:
         return gone, Sums(tournament.table_size)
-    points, made, _ = made_of_round(tournament.table_size, _matches(tables), played, expected)
+    points, made = made_of_round(tournament.table_size, _matches(tables), played, expected)
     gone.merge(points, -1)
     return gone, made
 

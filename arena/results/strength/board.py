@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from arena.core.boards import BoardStrength
 from arena.results.strength.ahead import Ahead, finishing_ahead
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import Fit
 from arena.results.strength.ranges import Stood, above_anchor, parting, places, shifts
-from arena.results.strength.scale import ENOUGH
+from arena.results.strength.scale import ENOUGH, figures
 
 
 def board_rows(
@@ -53,3 +54,11 @@ def board_rows(
             "parts_after": after,
             "tier": place.tier,
         }
+
+
+def board_strength(row: Mapping[str, Any], deviation: float) -> BoardStrength:
+    """Return what a board's file says of a bot with this row; ``deviation`` is that of the fit."""
+    figure, low, high = figures(row["above"], row["above_error"], deviation)
+    own = {"figure": figure, "figure_low": low, "figure_high": high, "group": row["group_number"]}
+    names = BoardStrength.__dataclass_fields__.keys() - own.keys()
+    return BoardStrength(**own, **{name: row[name] for name in names})

@@ -360,11 +360,10 @@ def add_round(sums: Sums, matches: Iterable[RatedMatch], played: Played, *, dupl
 
 def made_of_round(
     size: int, matches: Iterable[RatedMatch], played: Played, expected: Expected
-) -> tuple[Sums, Sums, set[int]]:
-    """Return the sums of what was made of the cards in a round without duplicate deals.
+) -> tuple[Sums, Sums]:
+    """Return the sums of points in a round without duplicate deals, and of what was made of the cards.
 
-    They are of the matches of which it is known what was expected. Before them are the sums of the points in
-    the same deals, and behind them the tables of these matches.
+    Both are of the same deals: those of the matches of which it is known what was expected.
     """
     counted = counted_deals(played, duplicate=False)
     of_cards = made_deals(counted, expected)
@@ -374,4 +373,4 @@ def made_of_round(
             points.add_match(match.id, match.bots, counted[match.table])
             made.add_match(match.id, match.bots, of_cards[match.table])
     made.raw_within, made.raw_between = points.within, points.between
-    return points, made, {*of_cards}
+    return points, made

@@ -150,7 +150,7 @@ def played(storage: Storage, begun: Begun, round: Round, tables: Sequence[Seated
         ids = [session.id for match_id in match_ids for session in sessions.get(match_id, ())]
         records = select(SessionRecords.session_id, SessionRecords.records)
         packed = dict(tx.exec(records.where(among(SessionRecords.session_id, ids))).all())
-        worth = _worth(tx, ids)
+        worth = worth_of(tx, ids)
     for table in tables:
         of_it = sessions.get(table.match.id, ())
         weighed = [
@@ -197,7 +197,7 @@ def in_rated_order(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
     return sorted(rounds, key=lambda round: (rated.get(round.id, math.inf), round.number))
 
 
-def _worth(tx: Transaction, session_ids: Sequence[int]) -> dict[int, object]:
+def worth_of(tx: Transaction, session_ids: Sequence[int]) -> dict[int, object]:
     """Return what the cards of sessions were worth, as far as the present reference has said it."""
     rows = select(SessionReference.session_id, SessionReference.worth).where(
         among(SessionReference.session_id, session_ids), SessionReference.reference == REFERENCE.name

@@ -41,7 +41,6 @@ from arena.tournaments.overview import ENDED
 from arena.tournaments.roster import EntrantInfo
 from arena.trust.exports.reading import (
     Begun,
-    MatchRow,
     Played,
     Seated,
     SeatRow,
@@ -150,7 +149,7 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
                     yield line(MatchPart, **_match(round, table))
                     yield from _records(begun, round, table)
                     if table.worth:
-                        yield json_line(_reference(round, table.match, table.worth))
+                        yield json_line(reference_part(round, table.match.table_number, table.worth))
             if round.state in COUNTED:
                 with storage.read() as tx:
                     ended = _round_end(tx, tournament, round, tables)
@@ -271,16 +270,18 @@ def _match(round: Round, table: Played) -> dict[str, object]:
     }
 
 
-def _reference(round: Round, match: MatchRow, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def reference_part(round: Round, table: int, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return what the cards of a match were worth; ``worth`` is by session, as far as it is known."""
     return make_part(
         ReferencePart,
         round=round.number,
-        table=match.table_number,
+        table=table,
         reference=REFERENCE.name,
         hash=REFERENCE.hash,
         plays=REFERENCE.plays,
         parts=REFERENCE.parts,
         beta=round.beta,
+        beta_after=round.weighed_after,
         sessions=worth,
     )
 

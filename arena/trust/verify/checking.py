@@ -17,6 +17,7 @@ from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.ahead import Ahead, Terms
 from arena.trust.verify.events import Summary, check_events
 from arena.trust.verify.head import Head, check_head
+from arena.trust.verify.pooled import Numbers
 from arena.trust.verify.references import References
 from arena.trust.verify.report import Report
 from arena.trust.verify.rounds import Rounds
@@ -32,6 +33,7 @@ def check_export(
     clock: Callable[[], float] = time.monotonic,
     processes: int = 1,
     linked: bool = True,
+    pool: Numbers | None = None,
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
@@ -39,9 +41,10 @@ def check_export(
     of the sessions that the report is to include. What cards were worth is computed again for all deals with
     ``references``, else for some that ``rng`` draws, within a minute by the ``clock``. With more than one of
     ``processes`` these check the deals; the report is the same. Only if it is to be ``linked`` to those of
-    other exports does it have all ratings.
+    other exports does it have all ratings, and only with numbers of the bots in a ``pool`` what boards are
+    checked with.
     """
-    report = Report(session_names=session_names, is_linked=linked)
+    report = Report(session_names=session_names, is_linked=linked, pool=pool)
     with Ahead(texts, processes) as ahead:
         try:
             lines = Export(ahead, lambda size: seen(size, report.deals))

@@ -54,6 +54,7 @@ def check_head(lines: Export, report: Report) -> Head:
     part = lines.take_part(HeadPart)
     ruleset = _check_settled(lines, part)
     report.tournament, report.commitment, report.beacon = part.tournament, part.digest, part.beacon
+    report.decision_key, report.is_rated = part.decision_key, part.rated
     report.seed_hash, report.ruleset_hash, report.pairing = part.seed_hash, part.ruleset_hash, part.pairing
     note_head_keys(lines, report, part)
     lines.close(part)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from arena.core.canonical import SHARED, deals_digest
 from arena.core.duplicate import PlayedSession, forfeited_from, leaver_of
 from arena.core.luck import beginning
-from arena.core.parts import MatchPart, RoundPart, SessionLine
+from arena.core.parts import MatchPart, ReferencePart, RoundPart, SessionLine
 from arena.core.seating import seatings
 from arena.trust.exports.lines import Export
 from arena.trust.verify.events import Summary
@@ -28,6 +28,8 @@ class CheckedMatch:
     part: MatchPart
     sessions: Sequence[PlayedSession]
     """Its sessions, as their deals say."""
+    reference: ReferencePart | None
+    """What its cards were worth; None if the export does not say it, or by a reference unknown here."""
 
     def forfeited(self, entrants: Sequence[int]) -> dict[int, float]:
         """Return the share of its sessions that each of the entrants, by place, forfeited, if any."""
@@ -114,8 +116,8 @@ def check_match(
         lines.pass_over(right.report.deals)
     deals = check_deals(lines, report, head, part) if right is None else right
     computed = right is not None and right.computed
-    references.check(part, round.state == "open", deals.beginnings, computed=computed)
-    return CheckedMatch(part, deals.sessions)
+    reference = references.check(part, round.state == "open", deals.beginnings, computed=computed)
+    return CheckedMatch(part, deals.sessions, reference)
 
 
 def check_deals(lines: Export, report: Report, head: Head, match: MatchPart) -> CheckedDeals:

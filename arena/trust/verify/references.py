@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random, SystemRandom
 from typing import Any, NamedTuple
 
+from arena.core.luck import AT_FIRST, FEW
 from arena.core.parts import MatchPart, ReferencePart, SessionLine
 from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.head import Head
@@ -73,18 +74,22 @@ class References:
         self._all = compute_all
         self._rng = SystemRandom() if rng is None else rng
         self._sample: list[_Said] = []
-        self._betas: dict[int, int | None] = {}
+        self._betas: dict[int, tuple[int | None, int | None]] = {}
         """By round."""
 
-    def check(self, match: MatchPart, is_open: bool, beginnings: Beginnings, *, computed: bool) -> None:
-        """Read what the cards of a match were worth, if the export says it. Raise Difference.
+    def check(
+        self, match: MatchPart, is_open: bool, beginnings: Beginnings, *, computed: bool
+    ) -> ReferencePart | None:
+        """Read what the cards of a match were worth, if the export says it, and return that.
+
+        Raise Difference.
 
         ``is_open`` says whether the round is; ``computed`` whether it was computed again already, and is
         right.
         """
         lines = self._lines
         if not lines.next_is(ReferencePart):
-            return
+            return None
         part = lines.take_part(ReferencePart)
         lines.same("round", part.round, match.round)
         lines.same("table", part.table, match.table)
@@ -92,9 +97,7 @@ class References:
         if is_own:
             for name in ("hash", "plays", "parts"):
                 lines.same(name, getattr(part, name), getattr(REFERENCE, name))
-        if is_open:
-            lines.same("beta", part.beta, None)
-        lines.same("beta", part.beta, self._betas.setdefault(part.round, part.beta))
+        self._check_beta(part, is_open)
         by_number = {line.session: line for line in match.sessions}
         numbers = [session.session for session in part.sessions]
         if numbers != sorted({*numbers} & by_number.keys()):
@@ -104,7 +107,7 @@ class References:
         lines.close(part, is_derived=True)
         if not is_own:
             self._report.unknown_references.add(part.reference)
-            return
+            return None
         for place, session in enumerate(part.sessions):
             for number, worth in enumerate(session.worth):
                 self._report.weighed += 1
@@ -114,6 +117,19 @@ class References:
                     where = f"sessions.{place}.worth.{number}"
                     record = beginnings(session.session, number)
                     self._weigh(slot, _Said(lines.number, where, record, worth))
+        return part
+
+    def _check_beta(self, part: ReferencePart, is_open: bool) -> None:
+        """Check beta as far as it follows from the tournament alone. Raise Difference."""
+        lines = self._lines
+        if is_open:
+            lines.same("beta", part.beta, None)
+        lines.same("beta_after: is there", part.beta_after is not None, part.beta is not None)
+        beta, after = self._betas.setdefault(part.round, (part.beta, part.beta_after))
+        lines.same("beta", part.beta, beta)
+        lines.same("beta_after", part.beta_after, after)
+        if part.beta is not None and (part.beta_after or 0) < FEW:
+            lines.same("beta", part.beta, AT_FIRST)
 
     def end(self) -> None:
         """Compute the deals that were drawn. Raise Difference for the first that is wrong."""

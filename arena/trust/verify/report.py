@@ -9,6 +9,7 @@ from arena.core.corrections import Correction
 from arena.core.formats import FORMATS
 from arena.core.parts import SessionLine
 from arena.trust.exports.lines import is_close
+from arena.trust.verify.pooled import Numbers, PooledRound
 
 Where = tuple[str, int, int, str]
 """The place where a rating changed: tournament, round, table and bot."""
@@ -20,6 +21,7 @@ UNPROVEN = (
     " log (--with) tells",
     "that absences, time-outs, stalls and disconnects were the bots' own, and how long bots thought: only the"
     " referees measure that",
+    "that times of events are right, and that results were provisional or not before they ended",
     "that different owners are different people",
     "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
     "that no session was played before, and given up, with the same cards",
@@ -32,7 +34,11 @@ TICKETS = "that {} was the only tournament locked before that beacon: the best o
 TOGETHER = "that none of {} was chosen for its cards: they had one beacon, so they were as many tickets"
 NEW = "that bots said to be new under the ruleset had no rating from a tournament whose export is not given"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
-DECIDED = "that corrections are right: the arena's key in the head signed them"
+DECIDED = "that corrections are right, their reasons and times too: the arena's key in the head signed them"
+BOARD = (
+    "strengths, what was expected from cards (beta), that no `reference` part is missing, and when the last"
+    " round was rated: the board of the pool tells (arena rating export)"
+)
 UNKNOWN = "card values by {}, which this program does not know"
 LEFT_OUT = "card values of {} deals: recomputing them takes too long"
 ELSEWHERE = "the ratings that come from tournaments whose exports are not given, wrong or unfinished: {}"
@@ -145,6 +151,14 @@ class Report:
     """For each round, the lowest number of an attempt at one of its sessions that ended or was void."""
     rated: list[Rated] = field(default_factory=list)
     """The rounds that were rated, in the order of rating, if it ``is_linked``."""
+    pool: Numbers | None = None
+    """The numbers of bots in the ``pooled`` rounds; None if boards are not checked."""
+    pooled: list[PooledRound] = field(default_factory=list)
+    """What its rounds that have ended add to the pool."""
+    is_rated: bool = False
+    """Whether its matches are rated."""
+    decision_key: str | None = None
+    """The arena's public key, according to the head."""
     restored: list[int] = field(default_factory=list)
     """For each restored backup, the number above which later attempts are numbered."""
     weighed: int = 0
@@ -176,8 +190,11 @@ def note_attempt(report: Report, round: int, attempt: int) -> None:
     report.first_attempts[round] = min(attempt, report.first_attempts.get(round, attempt))
 
 
-def unproven(reports: Sequence[Report]) -> list[str]:
-    """Return in words what these exports do not prove even if they are correct."""
+def unproven(reports: Sequence[Report], *, with_board: bool = False) -> list[str]:
+    """Return in words what these exports do not prove even if they are correct.
+
+    ``with_board`` says whether the board of a pool was checked with them.
+    """
     claims = list(UNPROVEN)
     right = {report.tournament for report in reports if report.problem is None}
     missing = {link.where[0] for report in reports for link in report.links} - right
@@ -196,6 +213,8 @@ def unproven(reports: Sequence[Report]) -> list[str]:
         claims.append(DECIDED)
     if unknown := {name for report in reports for name in report.unknown_references}:
         claims.append(UNKNOWN.format(", ".join(sorted(unknown))))
+    if not with_board and any(report.is_rated for report in reports):
+        claims.append(BOARD)
     if left_out := sum(report.left_out for report in reports):
         claims.append(LEFT_OUT.format(left_out))
     if missing:

@@ -14,6 +14,7 @@ from arena.trust.verify.events import Summary
 from arena.trust.verify.head import Head
 from arena.trust.verify.matches import CheckedMatch, FindRight, check_match
 from arena.trust.verify.pairings import Pairings
+from arena.trust.verify.pooled import Numbers, PooledMatch, PooledRound, pooled_round
 from arena.trust.verify.references import References
 from arena.trust.verify.report import Link, Rated, Report, Where
 
@@ -103,7 +104,26 @@ class Rounds:
         if part.state != "open":
             played = {match.part.table: match.sessions for match in matches if match.part.state == "done"}
             forfeited = shares(played, self._head.deals, duplicate=self._head.part.duplicate)
-            self._check_end(part, points, before, forfeited)
+            rated_after = self._check_end(part, points, before, forfeited)
+            if report.pool is not None:
+                report.pooled.append(self._pooled(part, rated_after, matches, report.pool))
+
+    def _pooled(
+        self, part: RoundPart, rated_after: int | None, matches: Sequence[CheckedMatch], numbers: Numbers
+    ) -> PooledRound:
+        """Return what a round that has ended adds to its pool."""
+        done = [
+            PooledMatch(
+                match.part.table,
+                tuple(map(numbers.of, match.part.bots)),
+                match.sessions,
+                tuple(line.signed.digest for line in match.part.sessions if line.signed is not None),
+                match.reference,
+            )
+            for match in matches
+            if match.part.state == "done"
+        ]
+        return pooled_round(part.round, rated_after, done, duplicate=self._head.part.duplicate)
 
     def _add(self, outcome: MatchOutcome) -> None:
         add_outcome(self._totals, outcome)
@@ -213,7 +233,8 @@ class Rounds:
         points: Sequence[Sequence[float] | None],
         before: Mapping[str, float],
         forfeited: Mapping[int, Forfeited],
-    ) -> None:
+    ) -> int | None:
+        """Check the end of a round, and return after how many matches it was rated, if it was."""
         lines = self._lines
         end = lines.take_part(RoundEndPart)
         lines.same("round", end.round, part.round)
@@ -238,6 +259,7 @@ class Rounds:
         if end.rated_after is not None:
             self._note_rated(part, end.rated_after, done)
         lines.close(end)
+        return end.rated_after
 
     def _check_pool(self, part: RoundPart, done: Sequence[int], before: Mapping[str, float]) -> None:
         """Check that the pool of a round is about all bots at the tables that are done, and no others."""

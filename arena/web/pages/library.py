@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
-from arena.web.wheel import PACKAGES, make_wheel, wheel_file, zipped
+from arena.web.wheel import PROJECTS, make_wheel, wheel_file, zipped
 from referee.samples import FROM_SAMPLES, sample_bots, starter
 from referee.vectors import vector_files
 
@@ -60,16 +60,16 @@ Accept = Annotated[str, Header()]
 @router.get(f"{INDEX}/")
 def list_projects(accept: Accept = "") -> Response:
     """Return the projects of the index."""
-    links = Markup().join(LINK.format(f"{INDEX}/{name}/", name) for name in PACKAGES)
+    links = Markup().join(LINK.format(f"{INDEX}/{name}/", name) for name in PROJECTS)
     html = LIST.format(VERSION, "Projects", links)
-    return _index(accept, html, {"projects": [{"name": name} for name in PACKAGES]})
+    return _index(accept, html, {"projects": [{"name": name} for name in PROJECTS]})
 
 
 @router.get(f"{INDEX}/{{project}}/")
 def list_files(project: str, accept: Accept = "") -> Response:
     """Return the files of a project: the wheel of the version that runs here."""
     project = re.sub(r"[-_.]+", "-", project).lower()
-    if project not in PACKAGES:
+    if project not in PROJECTS:
         raise HTTPException(404)
     wheel, name = make_wheel(project), wheel_file(project)
     url = f"{INDEX}/{project}/{name}"
@@ -87,7 +87,7 @@ def list_files(project: str, accept: Accept = "") -> Response:
 @router.get(f"{INDEX}/{{project}}/{{name}}")
 def send_wheel(project: str, name: str) -> Response:
     """Return a wheel."""
-    if project not in PACKAGES or name != wheel_file(project):
+    if project not in PROJECTS or name != wheel_file(project):
         raise HTTPException(404)
     return Response(make_wheel(project).content, media_type="application/zip")
 

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
-from arena.web.wheel import LIGHT, WHOLE, wheel_file
+from arena.web.wheel import LIGHT, VERIFY, WHOLE, wheel_file
 from referee.reading.plain import plain
 
 __all__ = [
@@ -124,9 +124,9 @@ def wheel_url(project: str = LIGHT) -> str:
     return _path("simple", project, wheel_file(project))
 
 
-def install_command(origin: str, *, whole: bool = False) -> str:
-    """Return the command that installs the library from the arena at an address, or the whole arena."""
-    projects = (LIGHT, WHOLE) if whole else (LIGHT,)
+def install_command(origin: str, *, whole: bool = False, verifier: bool = False) -> str:
+    """Return the command that installs the library from the arena at an address, the verifier, or all."""
+    projects = (LIGHT, *((WHOLE,) if whole else ()), *((VERIFY,) if verifier else ()))
     return " ".join(["pip install", *(f"{origin}{wheel_url(project)}" for project in projects)])
 
 

@@ -144,6 +144,7 @@ ROUTES: dict[str, Line] = {
     "GET /now": _read("/now"),
     "GET /search": _read("/search?q=bo"),
     "GET /leaderboard": _read("/leaderboard"),
+    "GET /leaderboard/export": _read("/leaderboard/export"),
     "GET /faults": _read("/faults"),
     "GET /matches": _read("/matches"),
     "GET /matches/{tournament}/{round}/{table}": _read("/matches/cup/1/1"),

@@ -122,7 +122,7 @@ def test_document_when_it_installs_something_then_it_shows_the_line_that_works_h
     assert f"pip install 'bigtwo-bot[rl] @ {bot}'" in learning
 
 
-@pytest.mark.parametrize("project", ["bigtwo-bot", "bigtwo-arena"])
+@pytest.mark.parametrize("project", ["bigtwo-bot", "bigtwo-verify", "bigtwo-arena"])
 def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_by_its_digest(
     client: TestClient, project: str
 ) -> None:
@@ -137,7 +137,8 @@ def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_b
     assert sha256(content).hexdigest() == file["hashes"]["sha256"]
     assert link == f"{file['url']}#sha256={file['hashes']['sha256']}"
     assert len(content) == file["size"]
-    assert Read(client.get("/simple/").text).links == ["/simple/bigtwo-bot/", "/simple/bigtwo-arena/"]
+    projects = [f"/simple/bigtwo-{name}/" for name in ("bot", "verify", "arena")]
+    assert Read(client.get("/simple/").text).links == projects
     assert client.get("/simple/pip/").status_code == 404
 
 
