@@ -33,6 +33,8 @@ from arena.queries.replays.table import (
     tricks_of,
     words_for,
 )
+from arena.queries.scoreboard import criteria_of
+from arena.tournaments import overview
 from arena.web.context import Shared, Web
 from arena.web.pages.figures import signed
 from arena.web.pages.forms import Forms, Visit
@@ -256,7 +258,15 @@ def _values(web: Web, actor: Actor, place: Place, position: Shown) -> dict[str, 
     deal = deal_in_session(web.storage, *place)
     values = deal_values(deal, position, estimates_of(web.storage, place))
     left = _left(values, actor) if actor.account_id is not None else ()
-    return {**values, "place": place, "left": left, "luck": deal_luck(web.storage, *place)}
+    format = overview.status(web.storage, place.tournament).format
+    return {
+        **values,
+        "place": place,
+        "left": left,
+        "luck": deal_luck(web.storage, *place),
+        "format": format,
+        "decisive": criteria_of(format),
+    }
 
 
 def _left(values: Mapping[str, Any], actor: Actor) -> Sequence[tuple[int, str]]:

@@ -13,6 +13,8 @@ from sqlmodel import select
 
 from arena.actors import Role
 from arena.bots.estimates import Place, estimate_due, estimates_of
+from arena.core.formats import FORMATS
+from arena.queries import scoreboard
 from arena.queries.deals import DealInSession, one_deal
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import steps_of_actions
@@ -134,7 +136,21 @@ def test_deal_when_it_is_known_what_its_cards_were_worth_then_each_seat_has_what
         values = (own - average, luck["expected"][seat], luck["made"][seat])
         assert row == [signed(own), *(signed(value, 2) for value in values)]
     assert text.index('<div class="later">') < text.index('class="scroll worth"')  # hidden with what comes
-    assert "Tournaments are won by points alone" in Read(text).text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_page_when_it_says_what_decides_then_that_is_what_the_format_ranks_by(
+    world: World, client: TestClient, format: str
+) -> None:
+    rounds = None if format in ("knockout", "gauntlet") else 1
+    world.finish(world.tournament(4, format=format, rounds=rounds).id, play_randomly)
+    weigh(world)
+    criteria = ", then by ".join(
+        f"{column.head} ({column.about})" for column in scoreboard.criteria_of(format)
+    )
+    assert f"Decided by {criteria}." in Read(client.get("/tournaments/cup").text).text
+    told = f"the standings of this {format} tournament are decided by {criteria}."
+    assert told in Read(client.get(DEAL).text).text
 
 
 def test_deal_when_a_bot_did_not_play_it_to_the_end_then_only_what_was_expected_is_shown(
