@@ -9,6 +9,7 @@ from tests.compiled import COMPILED, PURE, ROOT, build, environment, missing
 from tests.needed import leave_out
 from tests.tied import tied
 
+pytestmark = pytest.mark.timeout(3600)  # for building the wheel on a busy machine
 HOOK = ROOT / "referee" / "hatch_build.py"
 
 

@@ -295,7 +295,7 @@ def test_play_in_a_log_then_it_tells_now_and_then_how_far_it_is() -> None:
 
 def test_play_against_an_older_bot_then_it_ends_when_it_is_known(arena: Arena, tmp_path: Path) -> None:
     worse = bot(tmp_path, "None if turn.can_pass else turn.legal[0]", "worse")
-    asked = ("--against", worse, "--ruleset", "chinese-3", "--t1", 0.4, *HERE)
+    asked = ("--against", worse, "--ruleset", "chinese-3", "--t1", 0.8, *HERE)
     shown = arena("play", "lowest", "greedy", *asked)
     assert (shown.status, troubles(shown.err)) == (0, [])
     assert shown.out.startswith("chinese-3@1, against greedy, greedy: ")

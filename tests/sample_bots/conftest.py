@@ -9,7 +9,14 @@ import pytest
 
 from tests.builds import digest, have
 from tests.needed import leave_out, require
-from tests.sample_bots.toolchain import SAMPLES, run_in, sources
+from tests.sample_bots.toolchain import BUILD_SECONDS, SAMPLES, run_in, sources
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of this folder time for a first build."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(BUILD_SECONDS + 100))
 
 
 @pytest.fixture(scope="session")
