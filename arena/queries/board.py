@@ -123,14 +123,6 @@ PROVISIONAL = "?"
 
 COLUMNS: Sequence[Column[LeaderboardLine]] = (
     Column("", lambda line: line.place, page=None),
-    Column("bot version", lambda line: line.bot, "bot"),
-    Column(
-        "tier",
-        _of_strength(lambda strength: f"{strength.group}:{strength.tier}".removeprefix("1:")),
-        about="a bot that is beyond doubt worse than the best of a tier begins the next, so rank ranges of "
-        "bots in two tiers may overlap",
-        page=None,
-    ),
     Column(
         "ranks",
         _of_strength(
@@ -139,6 +131,14 @@ COLUMNS: Sequence[Column[LeaderboardLine]] = (
             )
         ),
         about="the places that it may have, of all bots at once in 95 of 100 cases",
+    ),
+    Column("bot version", lambda line: line.bot, "bot"),
+    Column(
+        "tier",
+        _of_strength(lambda strength: f"{strength.group}:{strength.tier}".removeprefix("1:")),
+        about="a bot that is beyond doubt worse than the best of a tier begins the next, so rank ranges of "
+        "bots in two tiers may overlap",
+        page=None,
     ),
     Column(
         "strength",

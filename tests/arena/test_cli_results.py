@@ -151,23 +151,8 @@ def test_leaderboard_when_strengths_are_fitted_then_tier_ranks_and_interval_stan
     strengths = [line["strength"] for line in arena("leaderboard", "--json").json["leaderboard"]]
     assert [one["rank"] for one in strengths] == list(range(1, len(strengths) + 1))
     shown = arena("leaderboard").out
-    assert shown.splitlines()[1].split() == (
-        [
-            "bot",
-            "version",
-            "tier",
-            "ranks",
-            "strength",
-            "95",
-            "%",
-            "apart",
-            "after",
-            "ahead",
-            "Elo",
-            "matches",
-            "deals",
-        ]
-    )
+    heads = "ranks bot version tier strength 95 % apart after ahead Elo matches deals"
+    assert shown.splitlines()[1].split() == heads.split()
     assert f" {strengths[0]['best']}-{strengths[0]['worst']} " in shown
     assert f" {strengths[0]['figure']:.0f}? " in shown
     assert "?: provisional, from fewer than 400 deals; --settled leaves these out" in shown
