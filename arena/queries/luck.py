@@ -177,16 +177,17 @@ class _Played(NamedTuple):
         if not self.worth or self.reference is None:
             return None
         worth, clean = self.worth[number - 1], min(self.forfeited_from, default=len(self.points))
-        settled = self.beta is not None and self.state == MatchState.DONE
-        shares = expected(worth, REFERENCE.parts, self.beta or 0)
-        own = made_above_mean(self.points[number - 1], shares) if number <= clean else None
+        shares = own = None
+        if self.beta is not None and self.state == MatchState.DONE:
+            shares = expected(worth, REFERENCE.parts, self.beta)
+            own = made_above_mean(self.points[number - 1], shares) if number <= clean else None
         return DealLuck(
             self.reference,
             REFERENCE.plays,
             _points(worth, REFERENCE.parts),
             None if self.beta is None else self.beta / UNIT,
-            _points(shares, UNIT) if settled else None,
-            _points(own, UNIT) if settled and own is not None else None,
+            None if shares is None else _points(shares, UNIT),
+            None if own is None else _points(own, UNIT),
         )
 
 

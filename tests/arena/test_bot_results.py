@@ -16,7 +16,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.meetings import Met, crosstable
 from arena.queries.profiles import profile
-from arena.queries.versus import Verdict, VerdictKind, sentence, verdict, verdict_shown, versus
+from arena.queries.versus import Verdict, VerdictKind, sentence, verdict, versus
 from arena.results.strength.fitting import fit_due
 from arena.store.models import BotVersion, FaultTally, Rating, RatingChange, Seat, Session, StrengthPoint
 from referee.matches.kinds import FaultKind
@@ -124,7 +124,8 @@ def test_versus_when_both_have_met_then_all_views_agree(pool: World) -> None:
     [in_pool] = found.pools
     assert (in_pool.ruleset, in_pool.table_size, in_pool.met) == ("chinese@1", 4, found.met)
     lines = {line.bot: line for line in leaderboard(pool.storage).leaderboard}
-    assert in_pool.verdict == verdict_shown(verdict(lines[SECOND], lines[OTHER]))
+    assert in_pool.verdict is not None
+    assert in_pool.verdict.kind == verdict(lines[SECOND], lines[OTHER]).kind
     asked = MatchQuery(bot="owner-0/bot-0", opponent=OTHER)
     assert found.matches == find_matches(pool.storage, asked, 10).matches
     assert counts(found.met) == tuple(

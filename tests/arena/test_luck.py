@@ -141,7 +141,9 @@ def forget(storage: Storage) -> None:
 def test_expected_when_a_table_has_sums_then_it_is_beta_of_the_distance_from_the_mean() -> None:
     sums, beta = (31, -7, 2, -26), 37
     exact = [Fraction(beta * own, 8) for own in sums]
-    assert expected(sums, 8, beta) == tuple((2 * share + 1) // 2 for share in exact)
+    assert expected(sums, 8, beta) == tuple(map(round, exact))
+    assert expected((4, -4, 1, -1), 8, 12) == (6, -6, 2, -2)  # the last are 1.5, and 0.5 is 0
+    assert expected((1, -1), 2, 1) == (0, 0)
     assert expected((10, 20, 60), 2, UNIT) == (-640, -320, 960)  # their mean is 30, or 15 a play
     assert made((5, -5, 0), (-640, -320, 960)) == (960, 0, -960)
     assert above_mean((0, -3, -4)) == (149, -43, -107)

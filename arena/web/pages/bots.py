@@ -25,7 +25,7 @@ from arena.web.pages.forms import FromForm
 from arena.web.pages.links import match_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
-from arena.web.pages.timelines import TimeLine, timeline
+from arena.web.pages.timelines import TimeLine, same_span, timeline
 from referee.matches.journal import EntryKind, LogQuery
 from referee.reading.names import is_number
 
@@ -257,9 +257,10 @@ def course(storage: Storage, bot: Profile, name: str, ruleset: str, size: int | 
     """Return the history of a bot in a pool. Raise UnknownError."""
     kinds = {histories.HistoryKind.STRENGTH: FITS, histories.HistoryKind.ELO: CHANGES}
     lines = histories.latest(storage, histories.HistoryQuery(name, ruleset, size), kinds)
+    cut = [kind for kind, most in kinds.items() if sum(line.kind is kind for line in lines) == most]
     query = matches.MatchQuery(bot=name, ruleset=ruleset, faults=True)
     faulty = matches.find_places(storage, query, FAULTY) if bot.faults else ()
-    return Course(ruleset, timeline(lines, bot.versions, faulty), lines[:TABLED])
+    return Course(ruleset, timeline(same_span(lines, cut), bot.versions, faulty), lines[:TABLED])
 
 
 @router.get("/bots/{owner}/{bot}/check.svg")

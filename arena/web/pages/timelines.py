@@ -1,12 +1,12 @@
 """A bot's time line: strength with its interval, Elo and faults over a common time axis."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
-from arena.queries.histories import HistoryLine
+from arena.queries.histories import HistoryKind, HistoryLine
 from arena.queries.matches import MatchPlace
 from arena.queries.profiles import VersionLine
 from arena.web.pages.figures import Scale, scale_of
@@ -91,6 +91,19 @@ def timeline(
             if first <= fault.finished_at <= last
         ],
     )
+
+
+def same_span(lines: Sequence[HistoryLine], cut: Collection[HistoryKind]) -> list[HistoryLine]:
+    """Return the lines from when those of all kinds begin; earlier ones of the kinds in ``cut`` are missing.
+
+    What held at that time is there, as if it had changed then.
+    """
+    begins = (min(line.at for line in lines if line.kind is kind) for kind in cut)
+    first = max(begins, default=datetime.min.replace(tzinfo=UTC))
+    held: dict[tuple[str, HistoryKind], HistoryLine] = {}
+    for line in sorted((line for line in lines if line.at <= first), key=attrgetter("at")):
+        held[line.bot, line.kind] = replace(line, at=first)
+    return [*(line for line in lines if line.at > first), *held.values()]
 
 
 def _version(x: Scale, version: VersionLine) -> Mark:

@@ -26,7 +26,7 @@ from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from arena.web.pages.bots import match_of, position
 from arena.web.pages.links import match_url
-from arena.web.pages.timelines import timeline
+from arena.web.pages.timelines import same_span, timeline
 from benchmarks import seasons
 from benchmarks.reading import NOW
 from referee.matches.journal import Entry, EntryKind
@@ -257,6 +257,18 @@ def test_timeline_when_lines_are_any_then_all_of_it_is_drawn_within(lines: list[
         assert bool(curve.band) == bool(curve.strength) == (HistoryKind.STRENGTH in kinds)
         assert curve.band.endswith("Z") or not curve.band
         assert "nan" not in curve.band + curve.strength + curve.elo
+
+
+def test_span_when_earlier_lines_of_one_kind_are_missing_then_all_kinds_begin_together() -> None:
+    days = [START + timedelta(days=day) for day in range(5)]
+    fits = [_fit(at, "a/b@1", 1500.0 + number, 9) for number, at in enumerate(days)]
+    elo = [_elo(days[2], "a/b@1", 1520), _elo(days[4], "a/b@1", 1530)]
+    assert same_span([*fits, *elo], ()) == [*fits, *elo]
+    lines = same_span([*fits, *elo], {HistoryKind.ELO})
+    assert sorted(line.at for line in lines if line.kind is HistoryKind.STRENGTH) == days[2:]
+    later = same_span([*fits, _elo(days[2] + timedelta(hours=1), "a/b@1", 1)], {HistoryKind.ELO})
+    assert min(later, key=lambda line: (line.at, line.kind)).at == days[2] + timedelta(hours=1)
+    assert {line.figure for line in later} == {None, 1502.0, 1503.0, 1504.0}
 
 
 def test_timeline_when_there_are_no_lines_then_there_is_none() -> None:
