@@ -8,6 +8,7 @@ page that has the form, with what was typed; success leads to a page that can be
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
@@ -19,10 +20,10 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
 from arena.actors import Actor, KeyScope
-from arena.errors import ArenaError, SpecError
+from arena.errors import ArenaError, NotSignedIn, SpecError
 from arena.operations.checking import read_texts, reason
 from arena.operations.operation import Context, Operation
-from arena.web.asking import allowed, require_scope
+from arena.web.asking import allowed, require_own_page, require_scope
 from arena.web.context import Shared, Web
 from arena.web.pages.page import SEE_OTHER, Page, Pages, Typed
 from arena.web.problems import wants_page
@@ -32,6 +33,12 @@ from referee.reading.validation import shown
 
 URLENCODED = "application/x-www-form-urlencoded"
 MOST_FIELDS = 1_000
+
+SIGN_IN = "/sign-in"
+"""The address of the form for signing in."""
+
+KEPT = "kept."
+"""What the names of another form's fields begin with while its reader signs in again."""
 
 T = TypeVar("T")
 Read = TypeVar("Read", bound=BaseModel)
@@ -136,6 +143,8 @@ async def _read_typed(request: Request) -> Typed:
             text = _whole(value).replace("\r\n", "\n")  # browsers end lines with both
             texts.setdefault(_whole(field), []).append(text)
     if request.method == "POST":
+        if request.url.path != SIGN_IN and any(name.startswith(KEPT) for name in texts):
+            texts = {name.removeprefix(KEPT): sent for name, sent in texts.items() if name.startswith(KEPT)}
         return Typed(texts, request.url.path)  # checked where its refusals are shown
     typed = Typed(texts)
     _require_storable(typed)
@@ -168,6 +177,22 @@ Reading = Annotated[Visit, Depends(visiting(KeyScope.READ))]
 Organising = Annotated[Visit, Depends(visiting(KeyScope.TOURNAMENTS))]
 Operating = Annotated[Visit, Depends(visiting(KeyScope.OPERATE))]
 AnyVisit = Annotated[Visit, Depends(visiting())]
+
+
+def _sign_in_first(visit: Visit) -> Response:
+    """Return the form for signing in, which sends what was typed here again, except for passwords."""
+    require_own_page(visit.request)
+    kept = [
+        (f"{KEPT}{name}", text)
+        for name, texts in visit.sent.texts.items()
+        if not name.endswith("password")
+        for text in texts
+    ]
+    answer = visit.page("sign_in.html", next=visit.request.url.path, kept=kept)
+    answer.status_code = HTTPStatus.UNAUTHORIZED
+    answer.headers.update({"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"})
+    return answer
+
 
 Leads = str | Callable[[Visit, T], Response]
 """Where a form leads: to a path with parameters of its own in braces, or to an answer."""
@@ -211,7 +236,13 @@ class Forms:
         """
         needed = (scopes,) if isinstance(scopes, KeyScope) else scopes
 
-        def handle(visit: Annotated[Visit, Depends(visiting(*needed))]) -> Response:
+        def handle(visit: AnyVisit) -> Response:
+            try:
+                require_scope(visit.actor, needed)
+            except NotSignedIn:
+                if not wants_page(visit.request.scope):
+                    raise
+                return _sign_in_first(visit)
             try:
                 _require_storable(visit.sent)
                 answer = do(visit)

@@ -1,5 +1,6 @@
 """The pages for signing up, in and out, and for setting a new password with an operator's link."""
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -11,7 +12,7 @@ from arena.people import invitations
 from arena.people.accounts import check_reset
 from arena.web.context import Shared
 from arena.web.pages.drawing import draw
-from arena.web.pages.forms import AnyVisit, Forms, Visit
+from arena.web.pages.forms import KEPT, SIGN_IN, AnyVisit, Forms, Visit
 from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.routing import page_router
 from arena.web.routes import sessions
@@ -26,19 +27,31 @@ def _open(visit: Visit) -> dict[str, object]:
     return {"open": visit.web.settings.sign_up == "open", "invitation": ""}
 
 
-signing_in = Forms(router, "/sign-in", "sign_in.html", lambda _: {"next": HOME})
+def _signing_in(visit: Visit) -> dict[str, object]:
+    return {"next": HOME, "kept": _kept(visit)}
+
+
+def _kept(visit: Visit) -> list[tuple[str, str]]:
+    """Return the fields of the form for which the reader signs in again."""
+    return [
+        (name, text) for name, texts in visit.sent.texts.items() if name.startswith(KEPT) for text in texts
+    ]
+
+
+signing_in = Forms(router, SIGN_IN, "sign_in.html", _signing_in)
 signing_up = Forms(router, "/sign-up", "sign_up.html", _open)
 
 
-@router.get("/sign-in")
+@router.get(SIGN_IN)
 def show_sign_in(page: Page, next: Annotated[str, Query(max_length=2_000)] = HOME) -> HTMLResponse:
     """Show the form for signing in."""
-    return page("sign_in.html", next=next)
+    return page("sign_in.html", next=next, kept=())
 
 
 def _sign_in(visit: Visit) -> Response:
-    """Sign in, and return to the page that asked for it."""
-    answer = RedirectResponse(_within(visit.sent["next"]), SEE_OTHER)
+    """Sign in, and return to the page that asked for it, or send it the form that waits for that."""
+    status = HTTPStatus.TEMPORARY_REDIRECT if _kept(visit) else SEE_OTHER
+    answer = RedirectResponse(_within(visit.sent["next"]), status)
     sessions.sign_in(visit.web, visit.read(sessions.SignIn), visit.request, answer)
     return answer
 
@@ -76,7 +89,7 @@ def _sign_up(visit: Visit) -> Response:
     return answer
 
 
-signing_in.add_other("/sign-in", (), _sign_in, lambda _, answer: answer)
+signing_in.add_other(SIGN_IN, (), _sign_in, lambda _, answer: answer)
 signing_up.add_other("/sign-up", (), _sign_up, lambda _, answer: answer)
 
 

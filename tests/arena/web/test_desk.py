@@ -36,6 +36,7 @@ from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read, Sent
 from tests.arena.world import World, open_bots
 
+HIDDEN = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)"')
 LONGEST_NAME = 39
 LARGEST_COOKIE = 4096
 """Bytes of the name and the value; browsers ignore larger ones."""
@@ -106,6 +107,28 @@ def test_tournament_when_it_is_previewed_then_nothing_is_stored(olga: TestClient
     assert "Preview of cup" in text
     assert "A sample draw of the first round" in text
     assert world.statuses() == []
+
+
+def test_form_when_the_session_has_expired_then_it_signs_in_on_the_spot_and_goes_on_with_all_that_was_typed(
+    olga: TestClient, world: World
+) -> None:
+    olga.cookies.clear()
+    typed = {"tab": "file", "file": f"# <b>&\n{CUP}", "do": "create", "old_password": "secret"}
+    for _ in range(2):  # the second time as by a reload
+        refused = olga.post("/desk", data=typed)
+        assert (refused.status_code, world.statuses()) == (401, [])
+    kept = {name: html.unescape(value) for name, value in HIDDEN.findall(refused.text)}
+    assert "secret" not in refused.text
+    wrong = olga.post("/sign-in", data={**kept, "account": "olga", "password": "not the one"})
+    assert wrong.status_code == 403
+    assert {name: html.unescape(value) for name, value in HIDDEN.findall(wrong.text)} == kept
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    assert olga.post("/desk", data=typed, headers=foreign).status_code == 403
+    made = olga.post("/sign-in", data={**kept, "account": "olga", "password": PASSWORD})
+    assert made.url.path == "/tournaments/cup/desk"
+    assert world.status("cup").entrants == 4
+    olga.cookies.clear()
+    assert olga.post("/desk", data=typed, headers={"Accept": "*/*"}).json()["status"] == 401
 
 
 def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient, world: World) -> None:

@@ -443,3 +443,40 @@ def test_tournament_when_it_is_made_by_a_form_then_it_is_previewed_created_chang
     form.get_by_role("button").click()
     page.wait_for_url("**/tournaments")
     assert "by-form" not in [one.tournament for one in world.statuses()]
+
+
+def test_draft_when_the_session_expires_and_the_browser_is_closed_then_it_is_back_till_it_is_made(
+    arena: Site, window: BrowserContext
+) -> None:
+    sign_in(arena, window, "olga")
+    page = window.new_page()
+    page.goto("/desk")
+    page.get_by_text("File", exact=True).click()
+    file, typed = page.get_by_label("file (TOML)"), CUP.replace("NAME", "drafted")
+    file.fill(typed)
+    window.clear_cookies()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("everything that you typed is sent")
+    page.go_back()
+    assert file.input_value() == typed
+    page.close()  # and signs in again another day
+    sign_in(arena, window, "olga")
+    page = window.new_page()
+    page.goto("/desk")
+    expect(page.get_by_role("status").first).to_contain_text("What you typed here")
+    assert page.get_by_label("file (TOML)").input_value() == typed
+    window.clear_cookies()
+    page.get_by_role("button", name="Create").click()
+    page.get_by_label("Account", exact=True).fill("olga")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in and go on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Desk of drafted")
+    page.goto("/desk")
+    assert page.get_by_label("file (TOML)").input_value() != typed
+    assert "What you typed" not in page.locator("main").inner_text()
+    page.get_by_label("Name", exact=True).fill("discarded")
+    page.reload()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("discarded")
+    page.get_by_role("button", name="Discard it").click()
+    page.reload()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("")
