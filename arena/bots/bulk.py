@@ -32,7 +32,7 @@ from arena.store.storage import Storage, Transaction
 from referee.errors import Problem, TomlError
 from referee.reading.docstrings import tell_fields
 from referee.reading.toml import problems_in, problems_in_text, read_toml
-from referee.reading.validation import Wording, first_of, problems, shown
+from referee.reading.validation import Wording, first_of, problems, short
 
 MOST_BOTS = 10_000
 """The most bots in a file."""
@@ -48,7 +48,7 @@ WORDING = Wording("a list of bots", table="a table")
 def _bot(value: object) -> str:
     """Return ``owner/bot``; raise ValueError if it is malformed."""
     if not isinstance(value, str) or value.count("/") != 1:
-        raise ValueError(f"{shown(value)} is not of the form owner/bot")
+        raise ValueError(f"{short(value)} is not of the form owner/bot")
     for name in value.split("/"):
         try:
             check_name("name", name)
@@ -62,7 +62,7 @@ def _link(value: object) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise ValueError(f"{shown(value)} is not a link")
+        raise ValueError(f"{short(value)} is not a link")
     try:
         return check_link(value)
     except SpecError as error:

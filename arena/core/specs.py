@@ -30,7 +30,7 @@ from referee.matches.match import LIMITS, MAX_SESSIONS, Limits
 from referee.reading.docstrings import FormField, field_docstrings, tell_fields
 from referee.reading.names import NAME, NAME_RULE
 from referee.reading.toml import problems_in, read_toml
-from referee.reading.validation import Refused, Wording, problems, shown, suggestion
+from referee.reading.validation import Refused, Wording, problems, short, suggestion
 from referee.ruleset import load_ruleset, load_ruleset_file
 from referee.ruleset.axes.session import MAX_DEALS
 
@@ -137,7 +137,7 @@ def _moment(given: object) -> datetime:
     except ValueError:
         moment = None
     if not isinstance(moment, datetime):
-        raise ValueError(f"must be a time with its zone, as 2026-12-01T18:00:00Z, not {shown(given)}")
+        raise ValueError(f"must be a time with its zone, as 2026-12-01T18:00:00Z, not {short(given)}")
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no zone; for UTC write {moment.isoformat()}Z")
     try:
@@ -202,14 +202,14 @@ def check_name(field: str, name: object) -> str:
 
 def _name(given: object) -> str:
     if not isinstance(given, str) or not NAME.fullmatch(given):
-        raise ValueError(f"{shown(given)} is not a name: {NAME_RULE}")
+        raise ValueError(f"{short(given)} is not a name: {NAME_RULE}")
     return given
 
 
 def _format(given: object) -> str:
     if not isinstance(given, str) or given not in FORMATS:
         hint = suggestion(given, list(FORMATS)) if isinstance(given, str) else ""
-        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {shown(given)}{hint}")
+        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {short(given)}{hint}")
     return given
 
 
@@ -222,7 +222,7 @@ def read_ruleset(given: object, folder: Path | None) -> object:
     if not isinstance(given, str) or not given.endswith(".toml"):
         return given
     if folder is None:
-        raise ValueError(f"must be a preset's name or a table of fields, not a file: {shown(given)}")
+        raise ValueError(f"must be a preset's name or a table of fields, not a file: {short(given)}")
     try:
         file = folder / Path(given).expanduser()
     except RuntimeError:
@@ -233,7 +233,7 @@ def read_ruleset(given: object, folder: Path | None) -> object:
 def _ruleset(given: object, info: ValidationInfo) -> object:
     ruleset = read_ruleset(given, info.context)
     if not isinstance(ruleset, str | Mapping):
-        raise ValueError(f"must be a preset's name, a TOML file or a table of fields, not {shown(given)}")
+        raise ValueError(f"must be a preset's name, a TOML file or a table of fields, not {short(given)}")
     try:
         load_ruleset(ruleset)
     except RulesetError as error:

@@ -41,7 +41,7 @@ from referee.errors import Problem, TomlError
 from referee.net.tls import ClientTls, ServerTls, from_files
 from referee.reading.names import is_number, tidy, wrong_with
 from referee.reading.toml import read_toml
-from referee.reading.validation import shown, suggestion
+from referee.reading.validation import short, suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -559,7 +559,7 @@ def _problem(error: "ErrorDetails") -> Problem:
         case "extra_forbidden":
             return Problem(name, f"no such setting{suggestion(name, [*Settings.model_fields])}")
         case "path_type":
-            return Problem(name, f"must be the path of a file or folder, not {shown(error['input'])}")
+            return Problem(name, f"must be the path of a file or folder, not {short(error['input'])}")
         case _:
             text = error["msg"].removeprefix("Value error, ").replace("Input should be ", "must be ")
             return Problem(name, text.partition(", unable to parse")[0])

@@ -26,7 +26,7 @@ from referee.reading.docstrings import FormField, tell_fields
 from referee.reading.names import LONGEST_NAME, NAME
 from referee.reading.toml import problems_in, read_toml
 from referee.reading.validation import Path as Steps
-from referee.reading.validation import Refused, Wording, path_text, problems, shown
+from referee.reading.validation import Refused, Wording, path_text, problems, short
 from referee.ruleset import load_ruleset
 
 QUALIFICATION = "qualification"
@@ -48,7 +48,7 @@ SET_BY_LEAGUE = (
 
 def _hours(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.01 <= value <= 100_000:
-        raise ValueError(f"must be a number of hours from 0.01 to 100000, not {shown(value)}")
+        raise ValueError(f"must be a number of hours from 0.01 to 100000, not {short(value)}")
     return value
 
 

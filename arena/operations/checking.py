@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from arena.errors import SpecError
 from arena.operations.operation import Operation, Parameter
 from referee.errors import Problem
-from referee.reading.validation import Node, first_of, node_at, shown, suggestion, wanted
+from referee.reading.validation import Node, first_of, node_at, requirement, short, suggestion
 
 Details = Mapping[str, Any]
 """An error that pydantic found."""
@@ -101,8 +101,8 @@ def reason(error: Details, schema: Node) -> str:
     if isinstance(error["input"], bytes):
         return "must be JSON, with the header Content-Type: application/json"
     if kind.startswith("datetime_"):
-        return f"must be a time like 2026-01-05T18:00:00Z, not {shown(error['input'])}"
+        return f"must be a time like 2026-01-05T18:00:00Z, not {short(error['input'])}"
     node = node_at(schema, error["loc"])
     if kind == "value_error" or not {"type", "enum", "const"} & node.keys():
         return str(error["msg"]).removeprefix("Value error, ")
-    return f"must be {wanted(node)}, not {shown(error['input'])}"
+    return f"must be {requirement(node)}, not {short(error['input'])}"

@@ -37,7 +37,7 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction
-from arena.tournaments.admission import InvitationShown, RequestShown, invitation_shown, shown
+from arena.tournaments.admission import InvitationShown, RequestShown, invitation_shown, request_shown
 from arena.tournaments.entry import takes_entries
 from arena.tournaments.referees import Ask, find_connected
 from referee.matches.journal import DealQuery, EntryKind, LogEntry, LogQuery
@@ -263,7 +263,7 @@ def _requests(tx: Transaction, actor: Actor, bot: str | None) -> Iterator[OwnReq
         .limit(REQUESTS)
     )
     for request, tournament, league in tx.exec(rows):
-        yield OwnRequest(tournament, league, shown(request))
+        yield OwnRequest(tournament, league, request_shown(request))
 
 
 def own_invitations(storage: Storage, actor: Actor, bot: str | None = None) -> list[OwnInvitation]:

@@ -10,7 +10,7 @@ from arena.errors import UnknownError
 from arena.store.models import BotVersion
 from arena.store.storage import Transaction
 from referee.reading.names import LONGEST_NAME
-from referee.reading.validation import MOST_PROBLEMS, shown, suggestion
+from referee.reading.validation import MOST_PROBLEMS, short, suggestion
 
 LISTED = ("tournament", "league")
 """The kinds of things that have a command to list all of them."""
@@ -61,7 +61,7 @@ def unknown_bots(tx: Transaction, names: Sequence[str], *, to_play: bool = False
 
 def _quoted(name: str) -> str:
     """Return a name in quotes; shortened if it is longer than any that there can be."""
-    return repr(name) if len(name) <= LONGEST_VERSION else shown(name)
+    return repr(name) if len(name) <= LONGEST_VERSION else short(name)
 
 
 def _latest(tx: Transaction, column: Any) -> list[str]:

@@ -252,7 +252,7 @@ def decline(
         request = require_request(tx, contest, bot, [EntryState.ASKED])
         _answer(tx, actor, request, EntryState.DECLINED, why, now)
         record(tx, actor, f"{kind_of(contest)}.decline", name, now, bot=request.bot, reason=why)
-        return shown(request)
+        return request_shown(request)
 
 
 def _answer(
@@ -336,7 +336,7 @@ def _shown_to(tx: Transaction, actor: Actor, contest: Contest) -> EntriesShown:
             if everything or owner_of(invitation.invited) in actor.owners
         ],
         [
-            shown(request)
+            request_shown(request)
             for request in tx.exec(requests)
             if everything or owner_of(request.bot) in actor.owners
         ],
@@ -359,7 +359,7 @@ def invitation_shown(row: EntryInvitation) -> InvitationShown:
     return InvitationShown(row.invited, row.invited_by, row.invited_at)
 
 
-def shown(request: EntryRequest) -> RequestShown:
+def request_shown(request: EntryRequest) -> RequestShown:
     """Return a request in the form in which it is shown."""
     return RequestShown(
         request.bot,

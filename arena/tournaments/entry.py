@@ -29,8 +29,8 @@ from arena.tournaments.admission import (
     find_waiting,
     invite_in,
     not_agreed,
+    request_shown,
     require_request,
-    shown,
 )
 from arena.tournaments.events import note
 from arena.tournaments.lifecycle import count_staying, lock_open, staying, staying_beside
@@ -171,7 +171,7 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
             owner_limit=tournament.owner_limit,
             require_check=tournament.require_check,
             first_round=None if against else tournament.paired + 1,
-            request=shown(request) if request else None,
+            request=request_shown(request) if request else None,
         )
 
 

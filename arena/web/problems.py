@@ -36,7 +36,7 @@ from arena.web.headers import ALWAYS
 from arena.web.pages.rendering import fill
 from referee.errors import FieldsWrong, Problem, RefereeError
 from referee.reading.plain import plain
-from referee.reading.validation import Node, first_of, node_at, path_text, shown, suggestion
+from referee.reading.validation import Node, first_of, node_at, path_text, short, suggestion
 
 NOT_PAGES = ("/api/", "/static/")
 """Paths that programs read, even if the program is a browser."""
@@ -102,7 +102,7 @@ def only_known(request: Request) -> None:
         only = f"; allowed: {', '.join(parameters)}" if parameters else "; none are allowed"
 
         def worded(name: str) -> list[Problem]:
-            return [Problem(shown(name)[1:-1], f"is not a parameter{suggestion(name, parameters) or only}")]
+            return [Problem(short(name)[1:-1], f"is not a parameter{suggestion(name, parameters) or only}")]
 
         raise SpecError.of(first_of(unknown, worded))
 

@@ -56,7 +56,7 @@ class Refused(ValueError):
         self.problems = problems
 
 
-def shown(value: object) -> str:
+def short(value: object) -> str:
     """Return a short, one-line form of any value."""
     try:
         return _SHORT.repr(value)
@@ -110,7 +110,7 @@ def first_of(wrong: Sequence[Wrong], word: Callable[[Wrong], Iterable[Problem]])
 
 def path_text(path: Path) -> str:
     """Return a path as messages write it: ``multipliers[0].times``."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{shown(step)[1:-1]}" for step in path)
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{short(step)[1:-1]}" for step in path)
     return text.removeprefix(".")
 
 
@@ -151,7 +151,7 @@ def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Probl
     parent, key, unknown = path[:-1], str(path[-1]), kind in _UNKNOWN
     fields = [str(name) for name in _properties(node_at(schema, parent))]
     if wording.keys_at_parent and parent:
-        reason = f"has the unknown entry {shown(key)}{suggestion(key, fields)}"
+        reason = f"has the unknown entry {short(key)}{suggestion(key, fields)}"
         return Problem(wording.path(parent), reason)
     if not unknown:
         return Problem(wording.path(path), "is missing")
@@ -188,8 +188,8 @@ def _value_problems(error: "ErrorDetails", schema: Node, wording: Wording) -> Se
     if "enum" in node and isinstance(path[-1], int):
         path = path[:-1]  # the value says which of the list is meant
     hint = suggestion(value, _options(node)) if isinstance(value, str) else ""
-    expected = wording.table if node.get("type") == "object" else wanted(node)
-    return [Problem(wording.path(path), f"must be {expected}, not {shown(value)}{hint}")]
+    expected = wording.table if node.get("type") == "object" else requirement(node)
+    return [Problem(wording.path(path), f"must be {expected}, not {short(value)}{hint}")]
 
 
 def node_at(schema: Node, path: Path) -> Node:
@@ -228,7 +228,7 @@ def _options(node: Node) -> list[str]:
     return options
 
 
-def wanted(node: Node) -> str:
+def requirement(node: Node) -> str:
     """Return what a JSON Schema requires, in words: ``a whole number from 1 to 8``."""
     options, kind = [str(option) for option in _options(node)], str(node.get("type"))
     if options:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from referee.errors import RecordError, RulesetError
-from referee.reading.validation import node_at, path_text, shown, wanted
+from referee.reading.validation import node_at, path_text, requirement, short
 from referee.records.record import DIRECTIONS, FORMAT
 from referee.records.schema import OPTIONAL, Reader, reader
 from referee.rules.plays import Rules
@@ -68,11 +68,11 @@ def read_record(value: object, *, strict: bool = False) -> Record:
     If ``strict``, it may have no fields that are not those of a record.
     """
     if not isinstance(value, Mapping):
-        raise RecordError(None, f"a deal record must be an object, not {shown(value)}")
+        raise RecordError(None, f"a deal record must be an object, not {short(value)}")
     if value.get("format") != FORMAT:
         raise _wrong(
             "format",
-            f"must be {FORMAT!r}, not {shown(value['format'])}" if "format" in value else "is missing",
+            f"must be {FORMAT!r}, not {short(value['format'])}" if "format" in value else "is missing",
         )
     if "ruleset" not in value:
         raise _wrong("ruleset", "is missing")
@@ -130,12 +130,12 @@ def _first(error: ValidationError, reads: Reader, record: Mapping[str, object]) 
         path, value = path[:1], record[str(path[0])]
     if value is None and path[0] in OPTIONAL and len(path) == 1:
         return _wrong(path_text(path), "must be omitted rather than null")
-    return _wrong(path_text(path), f"must be {wanted(node_at(reads.schema, path))}, not {shown(value)}")
+    return _wrong(path_text(path), f"must be {requirement(node_at(reads.schema, path))}, not {short(value)}")
 
 
 def _rules(source: object) -> Rules:
     if not isinstance(source, Mapping):
-        raise _wrong("ruleset", f"must be a ruleset object, not {shown(source)}")
+        raise _wrong("ruleset", f"must be a ruleset object, not {short(source)}")
     try:
         rules = rules_of(source)
     except RulesetError as error:

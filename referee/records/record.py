@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from referee.deals.action import Entry, Forfeit, OnForfeit, Stage
 from referee.deals.deal import Deal
 from referee.memo import Memo
-from referee.reading.validation import shown
+from referee.reading.validation import short
 from referee.rules.plays import Rules
 
 _EXCHANGE, _BOMBS = Stage.EXCHANGE, Stage.BOMBS
@@ -242,11 +242,11 @@ def parse_action(rules: Rules, text: str) -> ActionText:
     """Return the action in a text, without drawn cards. Raise ValueError or CardError."""
     match = _ACTION.fullmatch(text)
     if match is None:
-        raise ValueError(f"{shown(text)} is not an action")
+        raise ValueError(f"{short(text)} is not an action")
     seat, mark, cards = match.groups(default="")
     mask = rules.parse(cards)
     if mark and not mask:
-        raise ValueError(f"{shown(text)} is not an action")
+        raise ValueError(f"{short(text)} is not an action")
     return ActionText(int(seat), mask, mark == "!")
 
 

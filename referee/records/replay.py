@@ -11,7 +11,7 @@ from typing import Any
 from referee.deals.deal import Deal, Stage
 from referee.deals.session import Legacy, Setup, direction, legacy, lowest_leads, setup, substitute
 from referee.errors import CardError, PlayError, RecordError
-from referee.reading.validation import shown
+from referee.reading.validation import short
 from referee.records.reading import Record, read_record
 from referee.records.record import DIRECTIONS, ActionText, action_text, parse_action
 
@@ -249,4 +249,4 @@ def _check_end(record: Record, deal: Deal) -> None:
 
 def _compare(action: int | None, name: str, value: object, expected: object) -> None:
     if value != expected:
-        raise RecordError(action, f"{name}: is {shown(value)}, should be {shown(expected)}")
+        raise RecordError(action, f"{name}: is {short(value)}, should be {short(expected)}")

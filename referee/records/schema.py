@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from referee.reading.docstrings import tell_fields
-from referee.reading.validation import shown
+from referee.reading.validation import short
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
 
@@ -48,13 +48,13 @@ def record_schema() -> dict[str, Any]:
 
 def _seed(text: str) -> str:
     if not _SEED.fullmatch(text):
-        raise ValueError(f"must be 64 hexadecimal digits, not {shown(text)}")
+        raise ValueError(f"must be 64 hexadecimal digits, not {short(text)}")
     return text
 
 
 def _times(text: str) -> str:
     if not _TIMES.fullmatch(text):
-        raise ValueError(f"must be numbers of milliseconds and -, not {shown(text)}")
+        raise ValueError(f"must be numbers of milliseconds and -, not {short(text)}")
     return text
 
 

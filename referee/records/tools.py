@@ -9,7 +9,7 @@ from referee.deals.dealing import is_last_card, landmarks
 from referee.deals.options import Constraints, allowed
 from referee.errors import CardError, RecordError, RefereeError
 from referee.reading.plain import plain
-from referee.reading.validation import shown, suggestion
+from referee.reading.validation import short, suggestion
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
@@ -91,7 +91,7 @@ def _table(rules: Rules, values: Mapping[str, object]) -> int:
         return 0
     code = rules.code(_cards(rules, values, "table"))
     if not code:
-        raise RequestError(f"table: {shown(values['table'])} is not a play under this ruleset")
+        raise RequestError(f"table: {short(values['table'])} is not a play under this ruleset")
     return code
 
 
@@ -100,7 +100,7 @@ def _include(rules: Rules, values: Mapping[str, object], hand: int) -> int:
         return 0
     card = _cards(rules, values, "must_include")
     if rules.count(card) != 1:
-        raise RequestError(f"must_include: must be one card, not {shown(values['must_include'])}")
+        raise RequestError(f"must_include: must be one card, not {short(values['must_include'])}")
     if values.get("table") is not None:
         raise RequestError("must_include: applies to a lead, not to a play that beats the table")
     if card & ~hand:
@@ -110,7 +110,7 @@ def _include(rules: Rules, values: Mapping[str, object], hand: int) -> int:
 
 def _object(values: object, fields: Sequence[str]) -> Mapping[str, object]:
     if not isinstance(values, Mapping):
-        raise RequestError(f"a request must be an object, not {shown(values)}")
+        raise RequestError(f"a request must be an object, not {short(values)}")
     for name in values:
         if name not in fields:
             raise RequestError(f"{plain(str(name))}: unknown field{suggestion(str(name), fields)}")
@@ -130,7 +130,7 @@ def _rules(values: Mapping[str, object]) -> Rules:
 def _cards(rules: Rules, values: Mapping[str, object], name: str) -> int:
     text = _field(values, name)
     if not isinstance(text, str):
-        raise RequestError(f"{name}: must be cards in text, not {shown(text)}")
+        raise RequestError(f"{name}: must be cards in text, not {short(text)}")
     try:
         return rules.parse(text)
     except CardError as error:
@@ -141,4 +141,4 @@ def _flag(values: Mapping[str, object], name: str) -> bool:
     value = values.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise RequestError(f"{name}: must be true or false, not {shown(value)}")
+    raise RequestError(f"{name}: must be true or false, not {short(value)}")

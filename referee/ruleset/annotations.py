@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Interval
 
 from referee.reading.docstrings import tell_fields
-from referee.reading.validation import shown
+from referee.reading.validation import short
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -90,7 +90,7 @@ def whole_or_all(most: int) -> Step:
     def read(value: object, _: Fields) -> object:
         if value == "all" or (type(value) is int and 1 <= value <= most):
             return value
-        raise ValueError(f"must be a whole number from 1 to {most}, or 'all', not {shown(value)}")
+        raise ValueError(f"must be a whole number from 1 to {most}, or 'all', not {short(value)}")
 
     schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, {"const": "all"}]}
     return Step(read, "instead", schema)

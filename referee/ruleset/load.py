@@ -10,7 +10,7 @@ from typing import Any
 
 from referee.errors import Problem, RulesetError, TomlError
 from referee.reading.toml import problems_in, read_toml
-from referee.reading.validation import shown, suggestion
+from referee.reading.validation import short, suggestion
 from referee.ruleset.axes import AXES
 from referee.ruleset.axes.scoring import excess
 from referee.ruleset.axis import Axis
@@ -88,7 +88,7 @@ def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
     if isinstance(source, str):
         return _preset(_known_preset("ruleset", source))
     if not isinstance(source, Mapping):
-        raise RulesetError("ruleset", f"must be a preset's name or an object, not {shown(source)}")
+        raise RulesetError("ruleset", f"must be a preset's name or an object, not {short(source)}")
     if set(source) == {"name"}:
         return _preset(_known_preset("name", source["name"]))
     return _resolve(source)
@@ -109,10 +109,10 @@ def _known_preset(field: str, name: object) -> str:
     if isinstance(name, str) and name in presets:
         return name
     if not isinstance(name, str):
-        raise RulesetError(field, f"must be a preset's name, not {shown(name)}")
+        raise RulesetError(field, f"must be a preset's name, not {short(name)}")
     hint = suggestion(name, presets)
     all_ = f"{'' if hint else ';'} `arena rules list` shows all {len(presets)}"
-    raise RulesetError(field, f"no preset is called {shown(name)}{hint}{all_}")
+    raise RulesetError(field, f"no preset is called {short(name)}{hint}{all_}")
 
 
 def _resolve(source: Mapping[str, object]) -> Ruleset:

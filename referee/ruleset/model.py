@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated, ClassVar
 
-from referee.reading.validation import shown
+from referee.reading.validation import short
 from referee.ruleset.annotations import ALIASES, CONFIG, Fields, Positive, Step
 from referee.ruleset.axes import AXES, bombs, dealing, kinds, leads, pack, scoring, sequences, session, turns
 from referee.ruleset.axes.scoring import Bonuses, Bracket, Honour
@@ -19,10 +19,10 @@ from referee.ruleset.axes.session import SessionEnd
 
 def _name(value: object, _: Fields) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"must be a text, not {shown(value)}")
+        raise ValueError(f"must be a text, not {short(value)}")
     if not value.isprintable() or value != value.strip() or not 1 <= len(value) <= 80 or {*";@"} & {*value}:
         form = "1 to 80 printable characters, none of them ; or @, without blanks at the ends"
-        raise ValueError(f"must be {form}, not {shown(value)}")
+        raise ValueError(f"must be {form}, not {short(value)}")
     return value
 
 

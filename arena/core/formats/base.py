@@ -11,7 +11,7 @@ from arena.core.pairing.search import by_owner, check_tables, would_meet
 from arena.core.pairing.values import History, Pairing, Past, Recent
 from arena.core.ranking import Criteria, MatchOutcome, Results
 from arena.errors import SpecError
-from referee.reading.validation import shown
+from referee.reading.validation import short
 
 MOST_ENTRANTS = 10_000
 
@@ -170,7 +170,7 @@ class Format(ABC):
                 has = f"only {', '.join(known)}" if known else "no options"
                 raise SpecError(f"options.{name}", f"no such option; {self.name} has {has}")
             if rule := known[name].rule(value, MOST_ENTRANTS if more else entrants, setup.size):
-                raise SpecError(f"options.{name}", f"{rule}, not {shown(value)}")
+                raise SpecError(f"options.{name}", f"{rule}, not {short(value)}")
         self.check_rounds(setup.rounds, entrants)
 
     def check_rounds(self, rounds: int | None, entrants: int) -> None:  # noqa: B027  (most have any)

@@ -14,7 +14,7 @@ from arena.core.canonical import JsonError, read_json
 from arena.core.parts import SignedLine, Value
 from arena.trust.verify.report import CheckedSession, Report, ToldFault
 from referee.matches.match import Signed
-from referee.reading.validation import Wording, problems, shown
+from referee.reading.validation import Wording, problems, short
 from referee.records.reading import text_lines
 from referee.records.results import Result
 from referee.signing import is_valid
@@ -30,9 +30,9 @@ _SESSION = re.compile(r"[^/]*/([1-9][0-9]{0,9})/([1-9][0-9]{0,9})/[0-9]{1,9}")
 def _digests(by_deal: dict[str, str]) -> dict[str, str]:
     for number, digest in by_deal.items():
         if not _NUMBER.fullmatch(number):
-            raise ValueError(f"{shown(number)} is not the number of a deal")
+            raise ValueError(f"{short(number)} is not the number of a deal")
         if not _BEGINNING.fullmatch(digest):
-            raise ValueError(f"{shown(digest)} is not 16 to 64 hexadecimal digits")
+            raise ValueError(f"{short(digest)} is not 16 to 64 hexadecimal digits")
     return by_deal
 
 

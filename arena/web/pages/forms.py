@@ -29,7 +29,7 @@ from arena.web.pages.page import SEE_OTHER, Page, Pages, Typed
 from arena.web.problems import wants_page
 from arena.web.storable import NUL, unstorable
 from referee.errors import Problem, RefereeError
-from referee.reading.validation import shown
+from referee.reading.validation import short
 
 URLENCODED = "application/x-www-form-urlencoded"
 MOST_FIELDS = 1_000
@@ -108,7 +108,7 @@ class Visit:
         """Return what the button stands for with which the form was sent. Raise SpecError if for nothing."""
         chosen = self.sent["do"]
         if chosen not in choices:
-            raise SpecError("do", f"must be one of {', '.join(choices)}, not {shown(chosen)}")
+            raise SpecError("do", f"must be one of {', '.join(choices)}, not {short(chosen)}")
         return choices[chosen]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from referee.cards import JOKER, JOKERS, RANK_SETS, SUITS
 from referee.errors import Problem
-from referee.reading.validation import Refused, shown, suggestion
+from referee.reading.validation import Refused, short, suggestion
 from referee.ruleset.annotations import Fields, Flag, Step, distinct_names
 from referee.ruleset.axes.kinds import KINDS
 from referee.ruleset.axes.pack import MOST_RANKS, cards_held, rising
@@ -132,7 +132,7 @@ def _target(value: object, before: Fields, fewest: int = 2) -> str:
         return value
     hint = suggestion(value, _NAMES) if isinstance(value, str) else ""
     forms = f"a kind, {_RUN}N for runs of N or more pairs (3 to {len(ranks)}), or ranks such as 'A A A'"
-    raise ValueError(f"must be {forms}, not {shown(value)}{hint}")
+    raise ValueError(f"must be {forms}, not {short(value)}{hint}")
 
 
 _NUMBERS = [str(pairs) for pairs in range(_SHORTEST_RUN + 1, _LONGEST_RUN + 1)]
@@ -145,13 +145,13 @@ def _bombs_beat(value: object, before: Fields) -> BombsBeat:
     if value == "twos":
         return _sorted({name: _twos(place, bombs, before) for place, name in enumerate(bombs)})
     if not isinstance(value, Mapping):
-        raise ValueError(f"must be 'any', 'twos', or an object of what each bomb beats, not {shown(value)}")
+        raise ValueError(f"must be 'any', 'twos', or an object of what each bomb beats, not {short(value)}")
     wrong: list[Problem] = []
     beaten: dict[str, Sequence[str]] = {}
     for bomb, targets in value.items():
         try:
             if not isinstance(targets, list | tuple) or not targets:
-                raise ValueError(f"must be a list of what {shown(bomb)} beats, not {shown(targets)}")
+                raise ValueError(f"must be a list of what {short(bomb)} beats, not {short(targets)}")
             beaten[_target(bomb, before)] = [_target(target, before, fewest=1) for target in targets]
         except ValueError as error:
             wrong.append(Problem("", str(error)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from annotated_types import Interval
 
 from referee.cards import STANDARD_RANKS, SUITS
-from referee.reading.validation import shown
+from referee.reading.validation import short
 from referee.ruleset.annotations import LARGEST, Fields, Step, Whole
 from referee.ruleset.axes.pack import rising
 from referee.ruleset.axes.session import MAX_DEALS
@@ -25,13 +25,13 @@ def _first_lead(value: object, before: Fields) -> str:
         value in ("lowest", "random") or (value[:-1] in ranks and value[-1:] in SUITS)
     ):
         return value
-    raise ValueError(f"must be 'lowest', 'random' or a card such as '3S', not {shown(value)}")
+    raise ValueError(f"must be 'lowest', 'random' or a card such as '3S', not {short(value)}")
 
 
 def _lead_includes(value: object, _: Fields) -> bool | str:
     if isinstance(value, bool) or value == "alone":
         return value
-    raise ValueError(f"must be true, false or 'alone', not {shown(value)}")
+    raise ValueError(f"must be true, false or 'alone', not {short(value)}")
 
 
 _FIRST_LEAD = {"type": "string", "pattern": r"^(lowest|random|([3-9TJQKA2]|1[0-5]?)[DCHS])$"}

@@ -8,7 +8,7 @@ from annotated_types import Interval
 
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS, RANK_SETS, SUITS, card_index, card_text
 from referee.errors import CardError
-from referee.reading.validation import shown
+from referee.reading.validation import short
 from referee.ruleset.annotations import Fields, Flag, Step, Whole, distinct
 from referee.ruleset.axis import Axis, Numbers, Section
 from referee.ruleset.words import counted, listed, number
@@ -31,12 +31,12 @@ def _ranks(value: object, _: Fields) -> tuple[str, ...]:
             if tuple(value) == ranks:
                 return ranks
     sets = " or ".join(" ".join(ranks) for ranks in RANK_SETS)
-    raise ValueError(f"must be a list of texts, {sets}, not {shown(value)}")
+    raise ValueError(f"must be a list of texts, {sets}, not {short(value)}")
 
 
 def _all_suits(value: Sequence[str], _: Fields) -> Sequence[str]:
     if len(distinct(value, _)) != len(SUITS):
-        raise ValueError(f"must hold each of {' '.join(SUITS)} once, not {shown(list(value))}")
+        raise ValueError(f"must hold each of {' '.join(SUITS)} once, not {short(list(value))}")
     return value
 
 

@@ -10,7 +10,7 @@ from annotated_types import Interval
 
 from referee.cards import JOKER, RANK_SETS, STANDARD_RANKS
 from referee.errors import Problem
-from referee.reading.validation import Refused, first_of, shown
+from referee.reading.validation import Refused, first_of, short
 from referee.ruleset.annotations import (
     CONFIG,
     LARGEST,
@@ -57,7 +57,7 @@ _BRACKETS = 4
 
 def _card_points(value: object, before: Fields) -> tuple[int, ...]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"must be an object, not {shown(value)}")
+        raise ValueError(f"must be an object, not {short(value)}")
     ranks: Sequence[str] = before.get("ranks", ())
     if ranks and before.get("jokers"):
         value = {JOKER: value.get(ranks[-1]), **value}  # as much as a two unless it is given
@@ -65,13 +65,13 @@ def _card_points(value: object, before: Fields) -> tuple[int, ...]:
     unknown = [rank for rank in value if ranks and rank not in ranks]
     wrong = first_of(
         unknown,
-        lambda rank: [Problem("", f"has the unknown entry {shown(rank)}{rank_hint(str(rank), ranks)}")],
+        lambda rank: [Problem("", f"has the unknown entry {short(rank)}{rank_hint(str(rank), ranks)}")],
     )
     missing = [rank for rank in ranks if rank not in value]
     if missing:
         wrong.append(Problem("", f"must have the points of every rank, and lacks {' '.join(missing)}"))
     wrong += [
-        Problem(f".{rank}", f"must be a whole number from {-LARGEST} to {LARGEST}, not {shown(value[rank])}")
+        Problem(f".{rank}", f"must be a whole number from {-LARGEST} to {LARGEST}, not {short(value[rank])}")
         for rank in ranks
         if rank in value and not (type(value[rank]) is int and -LARGEST <= value[rank] <= LARGEST)
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from annotated_types import Interval
 
 from referee.cards import STANDARD_RANKS, meant_rank
-from referee.reading.validation import shown, suggestion
+from referee.reading.validation import short, suggestion
 from referee.ruleset.annotations import Fields, Step, Whole
 from referee.ruleset.axes.pack import MOST_RANKS, ranks_held
 from referee.ruleset.axis import Axis, Numbers, Section
@@ -55,7 +55,7 @@ def _straights(value: object, before: Fields) -> StraightOrder:
     if isinstance(value, str):
         if value not in ORDER_NAMES:
             hint = suggestion(value, ORDER_NAMES)
-            raise ValueError(f"must be one of {', '.join(ORDER_NAMES)}, not {shown(value)}{hint}")
+            raise ValueError(f"must be one of {', '.join(ORDER_NAMES)}, not {short(value)}{hint}")
         return straight_order(value, ranks or STANDARD_RANKS)
     levels = tuple(tuple(_sequence(sequence, ranks) for sequence in _items(level)) for level in _items(value))
     sets = [frozenset(sequence.split()) for level in levels for sequence in level]
@@ -76,12 +76,12 @@ def _run_order(value: object, _: Fields) -> str:
     except ValueError:
         hint = suggestion(value, ORDER_NAMES) if isinstance(value, str) else ""
         names = f"must be one of {', '.join(ORDER_NAMES)}, or an order in words such as 'A 2 3-T J'"
-        raise ValueError(f"{names}, not {shown(value)}{hint}") from None
+        raise ValueError(f"{names}, not {short(value)}{hint}") from None
 
 
 def _items(value: object) -> Sequence[object]:
     if not isinstance(value, list | tuple):
-        raise ValueError(f"must be a list, not {shown(value)}")
+        raise ValueError(f"must be a list, not {short(value)}")
     return value
 
 
@@ -90,9 +90,9 @@ def _sequence(value: object, ranks: Sequence[str] | None) -> str:
     for part in parts:
         if ranks is not None and part not in ranks:
             hint = rank_hint(part, ranks)
-            raise ValueError(f"{shown(value)} holds {shown(part)}, which is not a rank{hint}")
+            raise ValueError(f"{short(value)} holds {short(part)}, which is not a rank{hint}")
     if len(parts) != 5 or len(set(parts)) != 5:
-        raise ValueError(f"a sequence must be five different ranks in a text, not {shown(value)}")
+        raise ValueError(f"a sequence must be five different ranks in a text, not {short(value)}")
     return " ".join(parts)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from annotated_types import Interval
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS, SUITS
-from referee.reading.validation import shown
+from referee.reading.validation import short
 from referee.ruleset.annotations import Fields, Flag, Step, Whole
 from referee.ruleset.axes.kinds import showdown
 from referee.ruleset.axes.pack import SUIT_NAMES, ranks_held, rising
@@ -21,7 +21,7 @@ def _last_cards(value: object, before: Fields) -> str:
     ranks = before.get("ranks", STANDARD_RANKS)
     if isinstance(value, str) and value in ("top", *ranks, *SUITS):
         return value
-    raise ValueError(f"must be 'top', a rank such as '2' or a suit such as 'S', not {shown(value)}")
+    raise ValueError(f"must be 'top', a rank such as '2' or a suit such as 'S', not {short(value)}")
 
 
 _LAST_CARDS = {"enum": ["top", *SUITS, *dict.fromkeys(STANDARD_RANKS + LECTIO_RANKS)]}
