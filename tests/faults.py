@@ -155,10 +155,26 @@ def can_be_planted(fault: Fault) -> bool:
     return path.exists() and path.read_text(encoding="utf-8").count(fault.old) == 1
 
 
-def _weight(test: Path, stem: str, wanted: Mapping[str, int]) -> float:
-    """Return how much a file of tests is about a module, by its name and by what it imports."""
+def _weight(test: Path, stem: str, function: str, wanted: Mapping[str, int]) -> float:
+    """Return how much a file of tests is about a function, by its name, words and imports."""
     names = [name for name in _imports(test) if name.startswith(("arena", "referee", "tests."))]
-    return (stem in test.stem.split("_")) + sum(wanted.get(name, 0) for name in names) / (10 + len(names))
+    text = test.read_text(encoding="utf-8")
+    named = text.count(function) + text.count(function.replace("_", "-"))
+    by_imports = sum(wanted.get(name, 0) for name in names) / (10 + len(names))
+    return (stem in test.stem.split("_")) + by_imports + 0.05 * min(named, 10)
+
+
+def _function_of(fault: Fault) -> str:
+    """Return the name of the function in which a fault is, without underscores around it."""
+    source = (ROOT / fault.path).read_text(encoding="utf-8")
+    number = source[: source.index(fault.old) + len(fault.old)].count("\n")
+    functions = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= number <= (node.end_lineno or 0)
+    ]
+    return max(functions, key=lambda node: node.lineno).name.strip("_")
 
 
 @cache
@@ -183,8 +199,8 @@ def tests_of(fault: Fault) -> list[str]:
     files = [
         file for file in sorted((ROOT / "tests").rglob("test_*.py")) if not SLOW & {*file.parts, file.stem}
     ]
-    stem = module.rpartition(".")[2]
-    weights = {file: _weight(file, stem, wanted) for file in files}
+    stem, function = module.rpartition(".")[2], _function_of(fault)
+    weights = {file: _weight(file, stem, function, wanted) for file in files}
     best = sorted((file for file in weights if weights[file]), key=lambda file: -weights[file])
     return [file.relative_to(ROOT).as_posix() for file in best[:MOST_FILES]]
 
