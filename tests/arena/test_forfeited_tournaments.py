@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from itertools import product
 from typing import get_args
 
 import pytest
@@ -21,6 +22,7 @@ from tests.arena.exported import check, lines_of
 from tests.arena.leagues import WEEK, LeagueWorld, winter
 from tests.arena.test_verify_forfeits import failing, played_with
 from tests.arena.world import World
+from tests.examples import some
 
 FORMATS: dict[str, dict[str, object]] = {
     "round-robin": {},
@@ -30,7 +32,8 @@ FORMATS: dict[str, dict[str, object]] = {
     "continuous": {"rounds": 2},
 }
 LIMITS = {"decision_ms": 5000, "join_seconds": 10, "faults": 3, "sessions": 4, "deals": 2}
-each_mode = pytest.mark.parametrize("mode", get_args(OnForfeit))
+MODES = get_args(OnForfeit)
+in_formats = pytest.mark.parametrize(("format", "mode"), some([*product(FORMATS, MODES)], 2))
 
 
 def forfeited(world: World, name: str) -> tuple[set[int], int]:
@@ -42,8 +45,7 @@ def forfeited(world: World, name: str) -> tuple[set[int], int]:
     return {len(one["forfeits"]) for one in sessions}, len(sessions)
 
 
-@each_mode
-@pytest.mark.parametrize("format", FORMATS)
+@in_formats
 def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
     world: World, format: str, mode: OnForfeit
 ) -> None:
@@ -69,8 +71,7 @@ def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
     assert {line.bot: line.forfeits for line in entered} == {line.bot: line.forfeits for line in standings}
 
 
-@each_mode
-@pytest.mark.parametrize("format", FORMATS)
+@in_formats
 def test_tournament_when_the_best_seeds_never_come_then_they_are_behind_all_who_play(
     world: World, format: str, mode: OnForfeit
 ) -> None:
@@ -91,7 +92,7 @@ def test_tournament_when_the_best_seeds_never_come_then_they_are_behind_all_who_
     assert not any(line.wins for line in played if line.entrant <= 3)
 
 
-@each_mode
+@pytest.mark.parametrize("mode", MODES)
 def test_league_when_bots_forfeit_at_each_table_then_its_seasons_go_on_and_are_right(
     world: World, mode: OnForfeit
 ) -> None:

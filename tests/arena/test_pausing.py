@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from arena.errors import StateError, UnknownError
+from arena.errors import StateError
 from arena.play.matches import playing
 from arena.play.matches.playing import Run, never_held
 from arena.play.rounds import planning
@@ -237,12 +237,6 @@ def test_paused_tournament_when_started_or_cancelled_then_it_is_resumed_only_by_
     with pytest.raises(StateError, match="tournament cup is paused; it cannot be started; resume it"):
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     assert planning.cancel(world.storage, ROOT, "cup", world.clock()).state == "cancelled"
-
-
-def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
-    for command in (lifecycle.pause, lifecycle.resume):
-        with pytest.raises(UnknownError, match="no tournament 'cap'"):
-            command(world.storage, ROOT, "cap", world.clock())
 
 
 def test_paused_tournament_when_entered_or_left_then_that_holds_after_it(world: World) -> None:

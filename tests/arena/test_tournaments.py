@@ -186,7 +186,8 @@ def test_start_when_it_runs_already_then_that_is_said(world: World) -> None:
 
 
 def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
-    for command in (partial(lifecycle.start, ask=nobody_asked), planning.cancel):
+    start = partial(lifecycle.start, ask=nobody_asked)
+    for command in (start, lifecycle.pause, lifecycle.resume, planning.cancel):
         with pytest.raises(UnknownError, match="no tournament 'cap'"):
             command(world.storage, ROOT, "cap", world.clock())
     with pytest.raises(UnknownError, match="no tournament 'cap'"):
