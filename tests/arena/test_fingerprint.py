@@ -22,6 +22,7 @@ FIXED = {
     "0003": "95bcfde61b45aae4",
     "0004": "a2b5d3a012d9970a",
     "0005": "8855d3918b12253e",
+    "0006": "e08e1162669a4d2e",
 }
 """What each migration but the latest makes of an empty SQLite database, as the beginning of a hash."""
 
