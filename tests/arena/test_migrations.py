@@ -9,9 +9,10 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import SQLModel, col, func, select
 
-from arena.results.ratings.rebuild import rebuild
-from arena.store.models import Session
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import Session, StrengthScore
 from arena.store.storage import Storage, migrate, upgrade
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.schemas import FOLDER, insert_rows, read_rows
 
 RELEASED = sorted(file.stem for file in FOLDER.glob("*.json"))
@@ -35,7 +36,7 @@ def stamp(storage: Storage, revision: str) -> None:
 
 @pytest.mark.parametrize("revision", RELEASED)
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_migration_when_there_are_rows_of_a_released_schema_then_they_stay_and_results_follow_from_them(
+def test_migration_when_there_are_rows_of_a_released_schema_then_they_stay_and_can_be_mended(
     revision: str, database: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     url = f"sqlite:///{tmp_path}/arena.db"
@@ -54,6 +55,17 @@ def test_migration_when_there_are_rows_of_a_released_schema_then_they_stay_and_r
                 for name in rows
             }
         assert counts == {name: len(found) for name, found in rows.items()}
+        with storage.read() as tx:
+            scores = tx.exec(select(StrengthScore)).all()
+        within = [score.within / (score.deals - score.matches) for score in scores if score.deals]
+        assert within
+        assert min(within) > 0
+        assert max(within) == pytest.approx(min(within))  # all vary alike until they are counted
+        with storage.write() as tx:
+            tx.connection().execute(
+                tables["audit"].delete()
+            )  # its next row would have a number that is taken
+        mend(storage, ROOT, Clock()())
         found = rebuild(storage)
         assert (found.problem, found.matches) == (None, len(rows["matches"]))
 
