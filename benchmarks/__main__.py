@@ -93,6 +93,11 @@ BENCHMARKS = (
         "no way of leaving above its honest twin in strength, made, rank, tier or Elo",
         "--seasons 2 --rounds 8 --faults 1 --modes end_session",
     ),
+    Benchmark(
+        "complaints",
+        "no bot is overrated by half a point; intervals of the bots in question hold in 90 % or more",
+        "--repeats 20",
+    ),
     Benchmark("coverage", "intervals of 95 % cover 93 to 97 %", "--repeats 2 --deals 50"),
     Benchmark("intervals", "intervals of 95 % cover 94 to 96 %", "--blocks 300 --plays 200"),
     Benchmark("sequential", "errors no more frequent than asked for", "--blocks 100 --repeats 500"),
