@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -145,6 +146,21 @@ def _moment(given: object) -> datetime:
     except (OverflowError, ValueError):
         raise ValueError(f"{moment.isoformat()} is out of range") from None
 
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a time zone. Raise ValueError if there is none of this name."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"must be a time zone, such as Europe/Berlin, not {short(name)}") from None
+
+
+def _zone(name: str) -> str:
+    return zone_of(name).key
+
+
+Zone: TypeAlias = Annotated[str, AfterValidator(_zone)]
+"""The name of a time zone, as ``Europe/Berlin``."""
 
 Moment: TypeAlias = Annotated[datetime, BeforeValidator(_moment)]
 """A time with its zone, in UTC."""

@@ -57,7 +57,7 @@ def _is_tables(value: object) -> TypeGuard[Sequence[Mapping[str, object]]]:
     return isinstance(value, list) and all(isinstance(table, Mapping) and "name" in table for table in value)
 
 
-SCHEDULE = ("start", "interval_hours", "seasons")
+SCHEDULE = ("start", "zone", "interval_hours", "seasons")
 """Fields that say when seasons start."""
 
 

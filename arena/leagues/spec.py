@@ -1,7 +1,7 @@
 """A league as an organiser specifies it: a validated, frozen value, from one TOML file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,10 +15,21 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Setup
-from arena.core.specs import WHO_MAY_ENTER, Entries, Moment, Name, TournamentSpec, make_spec, read_ruleset
+from arena.core.specs import (
+    WHO_MAY_ENTER,
+    Entries,
+    Moment,
+    Name,
+    TournamentSpec,
+    Zone,
+    make_spec,
+    read_ruleset,
+    zone_of,
+)
 from arena.errors import SpecError
 from arena.leagues.divisions import Level
 from referee.errors import Problem, RulesetError, TomlError
@@ -108,8 +119,12 @@ class LeagueSpec(_Table):
 
     name: Annotated[Name, FormField(LEAGUE)]
     """Unique in the arena; the names of its tournaments begin with it."""
-    start: Annotated[Moment, FormField(LEAGUE, "First season starts, in UTC")]
-    """When the first season starts: a time with a time zone."""
+    start: Annotated[Moment, FormField(LEAGUE, "First season starts")]
+    """When the first season starts: a time with its offset, as ``2026-12-01T18:00:00Z``, or without one if
+    ``zone`` is set."""
+    zone: Annotated[Zone, FormField(LEAGUE, "Time zone")] = "UTC"
+    """The time zone of the league, as ``Europe/Berlin``. If the interval is a number of whole days, all
+    seasons start at the same time of day there, also when summer time begins or ends."""
     interval_hours: Annotated[
         float,
         PlainValidator(_hours),
@@ -138,6 +153,19 @@ class LeagueSpec(_Table):
     qualification: Qualification | None = None
     """The level for bots without a place in a division; without it the lowest division takes them."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_zone(cls, fields: Any) -> Any:
+        """Return the fields with a start that has the offset of the league's zone, if it has none itself."""
+        start = fields.get("start") if isinstance(fields, Mapping) else None
+        try:
+            local = datetime.fromisoformat(start) if isinstance(start, str) else start
+            if isinstance(local, datetime) and local.tzinfo is None and "zone" in fields:
+                return {**fields, "start": local.replace(tzinfo=zone_of(fields["zone"]))}
+        except (ValueError, TypeError):
+            pass  # each field is checked by itself
+        return fields
+
     @property
     def levels(self) -> tuple[Division, ...]:
         """The divisions, and below them the qualification, if there is one."""
@@ -157,7 +185,23 @@ class LeagueSpec(_Table):
 
     def next_start(self, after: datetime) -> datetime:
         """Return the first of the times ``start``, ``start + interval``, … that lies after ``after``."""
-        return self.start + max(0, (after - self.start) // self.interval + 1) * self.interval
+        number = max(0, (after - self.start) // self.interval - 1)  # clocks may have changed since
+        while (start := self._start(number)) <= after:
+            number += 1
+        return start
+
+    def _start(self, number: int) -> datetime:
+        """Return the start of the season after ``number`` intervals: in whole days, at one time of day."""
+        if self.interval % timedelta(days=1):
+            return self.start + number * self.interval
+        return (self.start.astimezone(zone_of(self.zone)) + number * self.interval).astimezone(UTC)
+
+    def first_starts(self, after: datetime, most: int) -> list[datetime]:
+        """Return the next starts after a time, in the league's zone."""
+        starts: list[datetime] = []
+        while len(starts) < most:
+            starts.append(self.next_start(starts[-1] if starts else after))
+        return [start.astimezone(zone_of(self.zone)) for start in starts]
 
     @cached_property
     def tournaments(self) -> tuple[TournamentSpec, ...]:

@@ -170,7 +170,7 @@ def change_tournament(context: Context, tournament: Name, changes: Changes) -> C
 )
 def preview_change(context: Context, tournament: Name, changes: Changes) -> preview.Preview:
     """Return what a tournament of yours would be like with these fields changed. Nothing is stored."""
-    return preview.preview_change(context.storage, context.actor, tournament, changes)
+    return preview.preview_change(context.storage, context.actor, tournament, changes, context.now)
 
 
 @operation("DELETE", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", status=204)

@@ -24,7 +24,7 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.admission import forget_requests, not_agreed
-from arena.tournaments.creation import check_terms, terms_of
+from arena.tournaments.creation import check_terms, require_future, terms_of
 from arena.tournaments.lifecycle import lock_open
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
 from referee.ruleset import Ruleset
@@ -80,7 +80,7 @@ def change(
     """
     with storage.write() as tx:
         tournament = _lock_waiting(tx, actor, name, now, "change")
-        spec, ruleset, _ = as_changed(tx, actor, tournament, changes)
+        spec, ruleset, _ = as_changed(tx, actor, tournament, changes, now)
         made = compare(tx, tournament, spec, ruleset)
         if spec.rated and not tournament.rated:
             forget_requests(tx, tournament)
@@ -96,7 +96,7 @@ def change(
 
 
 def as_changed(
-    tx: Transaction, actor: Actor, tournament: Tournament, changes: TournamentChanges
+    tx: Transaction, actor: Actor, tournament: Tournament, changes: TournamentChanges, now: datetime
 ) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
     """Return what a tournament would be with these changes, its ruleset and its entrants.
 
@@ -109,6 +109,8 @@ def as_changed(
         if field in changes.model_fields_set and getattr(changes, field) != getattr(before, field):
             raise SpecError(field, why)
     spec = before.changed(changes)
+    if spec.start_at != before.start_at:
+        require_future(spec.start_at, now)
     if spec.rated and not tournament.rated and (foreign := not_agreed(tx, actor, spec.entrants)):
         raise SpecError("rated", f"must stay false: {', '.join(foreign)} entered for unrated play")
     return check_terms(spec, lambda: entered)

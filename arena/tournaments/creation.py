@@ -146,7 +146,14 @@ def check_in(
     """
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"tournament {spec.name} already exists")
+    require_future(spec.start_at, now)
     return check_terms(spec, lambda: _find_entrants(tx, spec.entrants, now))
+
+
+def require_future(start_at: datetime | None, now: datetime) -> None:
+    """Raise SpecError for a start in the past."""
+    if start_at is not None and start_at <= now:
+        raise SpecError("start_at", f"is in the past: {start_at:%Y-%m-%d %H:%M} UTC")
 
 
 def check_terms(

@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.errors import SpecError
 from arena.leagues.divisions import Level, next_divisions, owners_apart, regroup
+from arena.leagues.spec import make_league
 from tests.arena.leagues import START, WEEK, winter
 
 THREE = [Level(3, 0), Level(3, 1), Level(None, 1)]
@@ -166,6 +168,37 @@ def test_regroup_when_a_level_is_gone_then_its_members_come_first_in_the_next() 
     assert regroup(["a", "c"], former) == [[1, 2], [3, 4, 5]]
     assert regroup(["x", "c", "y"], former) == [[], [1, 2, 3, 4], [5]]
     assert regroup(["x"], []) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("start", "zone", "hours", "after", "expected"),
+    [
+        # summer time begins on 29 March in Europe, on 8 March in America
+        ("02T17", "Europe/Berlin", 168, "09T17:00", ["16 17:00", "23 17:00", "30 16:00", "06 16:00"]),
+        ("02T17", "UTC", 168, "09T17:00", ["16 17:00", "23 17:00", "30 17:00", "06 17:00"]),
+        ("06T17", "America/New_York", 24, "10T17:00", ["11 16:00", "12 16:00", "13 16:00", "14 16:00"]),
+        ("01T17", "Europe/Berlin", 180, "16T16:59", ["16 17:00", "24 05:00", "31 17:00", "08 05:00"]),
+    ],
+)
+def test_league_when_summer_time_begins_then_an_evening_stays_one_in_its_zone(
+    start: str, zone: str, hours: int, after: str, expected: list[str]
+) -> None:
+    league = winter(start=f"2026-03-{start}:00:00Z", zone=zone, interval_hours=hours)
+    starts = [
+        at.astimezone(UTC) for at in league.first_starts(datetime.fromisoformat(f"2026-03-{after}Z"), 4)
+    ]
+    assert [f"{at:%d %H:%M}" for at in starts] == expected
+    assert [league.next_start(at - timedelta(seconds=1)) for at in starts] == starts
+    assert make_league(league.to_object()) == league
+
+
+def test_league_when_its_start_has_no_offset_then_it_is_a_time_of_its_zone() -> None:
+    league = winter(start="2026-07-01T20:00:00", zone="Europe/Berlin")
+    assert league.start == datetime(2026, 7, 1, 18, tzinfo=UTC)
+    with pytest.raises(SpecError, match=r"^start: 2026-07-01T20:00:00 has no zone"):
+        winter(start="2026-07-01T20:00:00")
+    with pytest.raises(SpecError, match=r"zone: must be a time zone, such as Europe/Berlin, not '\.\./x'"):
+        winter(zone="../x")
 
 
 @pytest.mark.parametrize(

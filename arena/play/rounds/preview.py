@@ -82,9 +82,9 @@ class Preview:
     rounds: int | None
     """Rounds in all; None for as many as it takes, or until it is stopped."""
     matches: int
-    """Matches in all, as far as that is known."""
+    """Matches in all; 0 if that is not known."""
     sessions: int
-    """Sessions in all, as far as that is known."""
+    """Sessions in all; 0 if that is not known."""
     estimate: Estimate | None
     """How long it may take; None if it is not known how many rounds it has."""
     warnings: list[str]
@@ -107,14 +107,16 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
         return replace(preview, warnings=[*invited_text(invited), *preview.warnings])
 
 
-def preview_change(storage: Storage, actor: Actor, name: str, changes: TournamentChanges) -> Preview:
+def preview_change(
+    storage: Storage, actor: Actor, name: str, changes: TournamentChanges, now: datetime
+) -> Preview:
     """Return what a tournament would be like with these changes, and change nothing.
 
     Raise what ``change`` raises, but not because it is locked or started.
     """
     with storage.read() as tx:
         tournament = organised(tx, actor, find_tournament, name, "change")
-        spec, ruleset, versions = as_changed(tx, actor, tournament, changes)
+        spec, ruleset, versions = as_changed(tx, actor, tournament, changes, now)
         return _preview(tx, spec, ruleset, versions, compare(tx, tournament, spec, ruleset))
 
 
@@ -139,7 +141,10 @@ def _preview(
     warnings = not_ready(spec, ruleset.players, [*names.values()])
     first, tables, rounds = None, 0, spec.rounds
     if not warnings:
-        tables, rounds = format.tables_to_come(setup, len(names), 0), format.total(setup, len(names))
+        rounds = format.total(setup, len(names))
+        tables = format.tables_to_come(setup, len(names), 0)
+        if not tables and rounds is not None and not format.in_batches:
+            tables = rounds * (len(names) // ruleset.players)  # a schedule that was searched for its rounds
         if not format.in_batches:
             first = next(iter(format.next(setup, Situation([*names], [*names], owners=owners))), None)
     deals = spec.deals or ruleset.session.deals

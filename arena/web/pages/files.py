@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Len
 from pydantic import BaseModel
 
-from arena.core.specs import PLAYED, described
+from arena.core.specs import PLAYED, described, zone_of
 from arena.errors import SpecError
 from arena.operations.checking import schema_of
 from arena.operations.operation import REQUIRED, Parameter
@@ -28,6 +28,9 @@ from referee.reading.validation import Node
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 
 Tab = Literal["form", "file"]
+
+ZONE = "zone"
+"""The field with the time zone of the times in a form."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _FRACTION = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
@@ -156,13 +159,28 @@ def read_form(sent: Typed, parameters: Sequence[Parameter], within: str = "") ->
         name = parameter.name.removeprefix(within)
         if not texts:
             continue
-        if name == "options":
+        if schema_of(parameter.kind).get("format") == "date-time":
+            fields[name] = _with_offset(texts[-1].strip(), sent[f"{within}{ZONE}"].strip() or "UTC")
+        elif name == "options":
             fields[name] = dict(_setting(line) for text in texts for line in _items(text))
         elif schema_of(parameter.kind).get("type") == "array":
             fields[name] = [line for text in texts for line in _items(text)]
         else:
             fields[name] = _parse_text(schema_of(parameter.kind), texts[-1])
     return fields
+
+
+def _with_offset(text: str, zone: str) -> str:
+    """Return a time of a form with the offset that it has in a zone: browsers send none. Raise SpecError."""
+    try:
+        there = zone_of(zone)
+    except ValueError as error:
+        raise SpecError(ZONE, str(error)) from None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment.replace(tzinfo=there) if moment.tzinfo is None else moment).isoformat()
+    except ValueError:
+        return text
 
 
 def _items(text: str) -> Iterator[str]:
@@ -178,8 +196,6 @@ def _setting(line: str) -> tuple[str, object]:
 
 def _parse_text(node: Node, text: str) -> object:
     text, kind = text.strip(), node.get("type")
-    if node.get("format") == "date-time":
-        return text if text.endswith("Z") or "+" in text else f"{text}Z"  # browsers send no zone
     if kind == "boolean":
         return {"true": True, "false": False}.get(text, text)
     if kind == "integer" and is_number(text.removeprefix("-"), 18):

@@ -33,7 +33,12 @@ LANGUAGES = (*TOOLCHAINS, "other")
 def _choices(visit: Visit) -> dict[str, object]:
     actor = visit.page.actor
     owners = sorted(actor.owners, key=lambda owner: (owner != actor.account, owner))
-    return {"owners": owners, "languages": LANGUAGES, "signed_in": actor.role is not Role.ANONYMOUS}
+    return {
+        "owners": owners,
+        "languages": LANGUAGES,
+        "signed_in": actor.role is not Role.ANONYMOUS,
+        "open": visit.web.settings.sign_up == "open",
+    }
 
 
 joining = Forms(router, "/join", "join.html", _choices)

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.core.specs import PLAYED, RESULT, TournamentSpec
+from arena.core.specs import PLAYED, RESULT, TournamentSpec, zone_of
 from arena.errors import SpecError, TakenError, UnknownError
 from arena.leagues.membership import active_members, find_league
 from arena.leagues.spec import DIVISION_FIELDS, LEAGUE, SET_BY_LEAGUE, LeagueSpec, make_league
@@ -40,6 +41,9 @@ NEW = "/desk/league"
 DESK = "/leagues/{league}/desk"
 CHANGE = f"{DESK}/change"
 
+SEASONS = 5
+"""How many seasons a preview announces."""
+
 IN_TOURNAMENTS = "tournament."
 """What the names of fields for all tournaments begin with."""
 
@@ -66,7 +70,8 @@ EXAMPLE: Mapping[str, Any] = {
 
 EXAMPLE_FILE = """\
 name = "winter"
-start = 2030-01-01T18:00:00Z    # the first season
+start = 2030-01-01T18:00:00     # the first season
+zone = "UTC"                    # where it is this time then, as "Europe/Berlin"
 interval_hours = 168            # from one start to the next
 versions_per_owner = 1
 
@@ -92,6 +97,8 @@ class LeagueFields:
     name: str
     fields: Mapping[str, Any]
     """As its file has them."""
+    seasons: int
+    """How many have started."""
 
     @property
     def tournament(self) -> Mapping[str, Any]:
@@ -111,7 +118,8 @@ def _current(visit: Visit) -> LeagueFields | None:
         visit.actor.require(Role.ORGANISER, "make leagues")
         return None
     with visit.web.storage.read() as tx:
-        return LeagueFields(name, organised(tx, visit.actor, find_league, name, "change league").spec)
+        league = organised(tx, visit.actor, find_league, name, "change league")
+        return LeagueFields(name, league.spec, league.seasons)
 
 
 def _of_league(current: LeagueFields | None) -> list[Parameter]:
@@ -138,11 +146,17 @@ def _texts(current: LeagueFields, chosen: str) -> Mapping[str, Any]:
     tournament = {**current.tournament, "ruleset": chosen}
     return {
         **as_texts(fields),
-        "start": str(fields["start"]).replace("+00:00", ""),
+        "start": _local(current.fields),
         "divisions": [line.strip() for line in lines],
         "qualification": "" if lowest is None else str(lowest["promoted"]),
         **as_texts(tournament, IN_TOURNAMENTS),
     }
+
+
+def _local(fields: Mapping[str, Any]) -> str:
+    """Return the start of a league in its zone, as browsers take it."""
+    start = datetime.fromisoformat(fields["start"]).astimezone(zone_of(fields.get("zone", "UTC")))
+    return start.replace(tzinfo=None).isoformat()
 
 
 def _context(visit: Visit) -> dict[str, object]:
@@ -219,6 +233,8 @@ class Previewed:
 
     changes: Changes
     file: str
+    calendar: Sequence[tuple[int, datetime]]
+    """The next seasons, with their numbers and starts in the league's zone."""
 
 
 STEPS: Mapping[str, Operation[..., Changes]] = {
@@ -238,7 +254,15 @@ def _make(visit: Visit) -> Changes | Previewed:
         _require_new(visit, name)
     step, spec = visit.choose(STEPS), make_league({"name": name, **fields})
     made = visit.do(step, league=name, spec=spec)
-    return made if made.applied else Previewed(made, write_toml({"name": name, **fields}))
+    if made.applied:
+        return made
+    return Previewed(made, write_toml({"name": name, **fields}), _calendar(visit, spec, current))
+
+
+def _calendar(visit: Visit, spec: LeagueSpec, current: LeagueFields | None) -> Sequence[tuple[int, datetime]]:
+    before = current.seasons if current else 0
+    left = SEASONS if spec.seasons is None else min(SEASONS, spec.seasons - before)
+    return [*enumerate(spec.first_starts(visit.context.now, left), start=before + 1)]
 
 
 def _require_new(visit: Visit, name: str) -> None:
@@ -256,7 +280,7 @@ def _forms(path: str) -> Forms:
 
     def lead(visit: Visit, made: Changes | Previewed) -> Response:
         if isinstance(made, Previewed):
-            return forms.show(visit, preview=made.changes, written=made.file)
+            return forms.show(visit, preview=made.changes, written=made.file, calendar=made.calendar)
         return RedirectResponse(f"{league_url(made.league)}/desk", SEE_OTHER)
 
     forms.add_other(path, KeyScope.TOURNAMENTS, _make, lead)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.core.specs import GROUPS, TournamentChanges, TournamentSpec, make_changes, make_spec
+from arena.core.specs import GROUPS, START, TournamentChanges, TournamentSpec, make_changes, make_spec
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.operations.operation import Operation, Parameter
@@ -30,6 +31,7 @@ from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import desk_url
 from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
+from referee.reading.docstrings import FormField
 from referee.ruleset import load_ruleset, preset_names
 
 router = page_router()
@@ -45,6 +47,14 @@ EXAMPLE: Mapping[str, Any] = {
     "deals": 6,
 }
 """What is in the form of a new tournament at first."""
+
+ZONE = Parameter(
+    files.ZONE,
+    Annotated[str, FormField(START, "Time zone of the start")],
+    "UTC",
+    "As `Europe/Berlin`; yours, unless you change it.",
+)
+"""The zone in which the form has the start."""
 
 DEFAULTS: Mapping[str, Any] = to_json(
     {
@@ -88,7 +98,7 @@ def _file_of(spec: TournamentSpec | TournamentChanges) -> str:
 
 def _parameters(current: TournamentSpec | None) -> list[Parameter]:
     settled = tuple(changing.SETTLED) if current else ()
-    return [*parameters_of(TournamentSpec, without=settled), files.file_parameter()]
+    return [*parameters_of(TournamentSpec, without=settled), ZONE, files.file_parameter()]
 
 
 def _context(visit: Visit) -> dict[str, object]:
@@ -116,6 +126,7 @@ def _fields_sent(visit: Visit, current: TournamentSpec | None) -> dict[str, Any]
         fields = read_toml(visit.sent["file"])
     else:
         fields = read_form(visit.sent, _parameters(current))
+        fields.pop(files.ZONE, None)
         files.put_ruleset(visit.web.storage, fields, current.ruleset if current else None)
     if current is None:
         return fields
@@ -129,6 +140,7 @@ class Previewed:
 
     preview: Preview
     file: str
+    start_at: datetime | None
 
 
 NEW_STEPS: Mapping[str, Operation[..., Any]] = {
@@ -153,7 +165,7 @@ def _make(visit: Visit) -> Changed | Previewed:
     else:
         spec = make_changes({"name": current.name, **fields})
         made = visit.do(visit.choose(CHANGE_STEPS), changes=spec)
-    return Previewed(made, _file_of(spec)) if isinstance(made, Preview) else made
+    return Previewed(made, _file_of(spec), spec.start_at) if isinstance(made, Preview) else made
 
 
 def _forms(path: str) -> Forms:
@@ -162,7 +174,7 @@ def _forms(path: str) -> Forms:
 
     def lead(visit: Visit, made: Changed | Previewed) -> Response:
         if isinstance(made, Previewed):
-            return forms.show(visit, preview=made.preview, written=made.file)
+            return forms.show(visit, preview=made.preview, written=made.file, start_at=made.start_at)
         return RedirectResponse(desk_url(made.tournament), SEE_OTHER)
 
     forms.add_other(path, KeyScope.TOURNAMENTS, _make, lead)

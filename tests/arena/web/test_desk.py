@@ -131,6 +131,45 @@ def test_form_when_the_session_has_expired_then_it_signs_in_on_the_spot_and_goes
     assert olga.post("/desk", data=typed, headers={"Accept": "*/*"}).json()["status"] == 401
 
 
+@pytest.mark.parametrize(("format", "matches"), [("round-robin", 3), ("swiss", 2)])
+def test_preview_when_rounds_follow_from_a_schedule_then_it_counts_matches_and_sessions(
+    olga: TestClient, format: str, matches: int
+) -> None:
+    entrants = '["ann/one", "ann/two", "bob/one", "bob/two", "ann/three"]'
+    file = CUP.replace('["ann/one", "ann/two", "bob/one", "bob/two"]', entrants)
+    file = file.replace("round-robin", format).replace("sessions = 1", "sessions = 8")
+    file += "rounds = 2\n" if format == "swiss" else "rounds = 3\n" if format == "round-robin" else ""
+    shown = Read(olga.post("/desk", data={"tab": "file", "file": file, "do": "preview"}).text).text
+    assert f"Matches {matches} Sessions {8 * matches} " in shown
+    whole = Read(
+        olga.post(
+            "/desk",
+            data={"tab": "file", "file": CUP.replace("sessions = 1", "sessions = 8"), "do": "preview"},
+        ).text
+    ).text
+    assert "Rounds 1 Matches 1 Sessions 8 " in whole  # as many as everybody needs to meet everybody
+
+
+def test_start_when_it_is_typed_in_a_zone_then_it_is_stored_in_utc_and_never_in_the_past(
+    olga: TestClient, world: World
+) -> None:
+    form = {"name": "cup", "format": "swiss", "ruleset": "chinese", "rounds": "2", "tab": "form"}
+    evening = {**form, "start_at": "2030-07-01T20:00", "zone": "Europe/Berlin"}
+    assert (
+        "Starts 1 Jul 2030 18:00 UTC" in Read(olga.post("/desk", data={**evening, "do": "preview"}).text).text
+    )
+    wrong = olga.post("/desk", data={**evening, "zone": "Berlin", "do": "create"})
+    assert "must be a time zone, such as Europe/Berlin, not 'Berlin'" in Read(wrong.text).text
+    past = {"start_at": world.clock().strftime("%Y-%m-%dT%H:%M"), "zone": "UTC"}
+    refused = olga.post("/desk", data={**form, **past, "do": "create"})
+    assert (refused.status_code, world.statuses()) == (422, [])
+    assert "is in the past" in refused.text
+    olga.post("/desk", data={**evening, "do": "create"})
+    assert str(world.status("cup").start_at) == "2030-07-01 18:00:00+00:00"
+    changed = olga.post("/tournaments/cup/desk/change", data={**form, **past, "do": "change"})
+    assert "is in the past" in changed.text
+
+
 def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient, world: World) -> None:
     made = olga.post("/desk", data={"tab": "file", "file": CUP.replace("\n", "\r\n"), "do": "create"})
     assert made.url.path == "/tournaments/cup/desk"
@@ -434,7 +473,8 @@ def test_webhooks_when_as_many_as_possible_have_long_addresses_then_browsers_sti
 
 LEAGUE = {
     "name": "winter",
-    "start": "2030-01-01T18:00",
+    "start": "2030-03-30T19:00",
+    "zone": "Europe/Berlin",
     "interval_hours": "24",
     "entries": "approved",
     "divisions": "first 4\r\nsecond -  2",
@@ -461,13 +501,19 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
     assert "winter" not in Read(olga.get("/leagues").text).text
     assert 'id="desk-league-tournament.rounds" name="tournament.rounds"' in wrong.text
     preview = Read(olga.post("/desk/league", data={**LEAGUE, "do": "preview"}).text).text
+    for number, day, hour in ((1, "Saturday, 30 March", 18), (2, "Sunday, 31 March", 17)):
+        assert (
+            f"Season {number}: {day} 2030, 19:00 Europe/Berlin, {29 + number} Mar 2030 {hour}:00 in UTC"
+            in preview
+        )
     assert "divisions.second.promoted" in preview
     made = olga.post("/desk/league", data={**LEAGUE, "do": "apply"})
     assert made.url.path == "/leagues/winter/desk"
     as_file = make_league(
         {
             "name": "winter",
-            "start": "2030-01-01T18:00:00Z",
+            "start": "2030-03-30T18:00:00Z",
+            "zone": "Europe/Berlin",
             "interval_hours": 24,
             "entries": "approved",
             "tournament": {"format": "swiss", "ruleset": "hong-kong", "rounds": 2, "decision_ms": 500},
