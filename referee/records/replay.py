@@ -28,8 +28,8 @@ class Replayer:
         self._seen: dict[Place, tuple[Legacy, int]] = {}
         """What each deal left to the next, and the attempt that dealt it."""
 
-    def check(self, value: object) -> Deal:
-        """Replay a record and return its deal.
+    def check(self, value: object, choices: list[bool] | None = None) -> Deal:
+        """Replay a record and return its deal; add to ``choices`` as ``replay`` does.
 
         Raise RecordError for the first thing that is wrong.
         """
@@ -37,16 +37,17 @@ class Replayer:
         last, attempt = self._seen.get(_place(record, record.deal - 1), (None, 1))
         if record.attempt < attempt:
             raise RecordError(None, f"attempt: is {record.attempt}, but the deal before is of {attempt}")
-        deal = replay(record, last)
+        deal = replay(record, last, choices)
         self._seen[_place(record, record.deal)] = legacy(deal), record.attempt
         return deal
 
 
-def replay(record: Record, last: Legacy | None) -> Deal:
+def replay(record: Record, last: Legacy | None, choices: list[bool] | None = None) -> Deal:
     """Replay a record and return its deal. Raise RecordError for the first thing that is wrong.
 
     ``last`` is what the deal before left. If that is None and the deal is not the first, dealer and exchange
-    seats are taken as given, and so is the leader unless the lowest card decides.
+    seats are taken as given, and so is the leader unless the lowest card decides. For each action it is added
+    to ``choices`` whether it was in turn and the seat had more than one answer.
     """
     deal = start(record, last)
     for index, text in enumerate(record.actions):
@@ -58,6 +59,8 @@ def replay(record: Record, last: Legacy | None) -> Deal:
                 ending, record.deal, index, record.faults
             ):
                 _check_substitute(deal, index, ending, text)
+        if choices is not None:
+            choices.append(_has_choice(deal, text))
         carry_out(deal, index, text)
     _check_last_faults(record)
     if record.forfeit is not None:
@@ -212,6 +215,14 @@ def _in_turn(deal: Deal) -> Deal:
     for other in state.owing():
         state.act(other, 0)
     return state
+
+
+def _has_choice(deal: Deal, text: str) -> bool:
+    """Return whether the next action is in turn, and its seat has more than one answer."""
+    if text[1:2] == "!" or deal.over:
+        return False
+    state = _in_turn(deal)
+    return state.turn >= 0 and not state.forced(state.turn)
 
 
 def _parsed(deal: Deal, index: int, text: str) -> ActionText:

@@ -13,12 +13,11 @@ from arena.trust.verify import Report, check_export
 from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.random_play import play_randomly
-from referee.records.record import deal_json
 from referee.records.results import Result, shown_digest
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.signing import SigningKey
-from tests.arena.fakes import signed
+from tests.arena.fakes import signed, timed_json
 from tests.arena.world import World
 
 
@@ -33,7 +32,7 @@ def play_by_table(_route: int, spec: MatchSpec, how: str = "") -> Generator[Sess
             deal = session.next_deal()
             play_randomly(deal, rng)
             session.close_deal()
-            records.append(deal_json(deal, attempt=given.attempt))
+            records.append(timed_json(deal, attempt=given.attempt))
         totals = tuple(session.scores)
         result = SessionResult(given.number, totals, None, tuple(records), (0,) * len(totals))
         yield signed(spec, given, result)

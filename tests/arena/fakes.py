@@ -12,7 +12,11 @@ from arena.actors import Actor, Role
 from arena.bots.versions import VersionInfo
 from arena.queries.profiles import find_bots
 from arena.store.storage import Storage
+from referee.deals.deal import Deal
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
+from referee.records.reading import read_record
+from referee.records.record import deal_json, full_record
+from referee.records.replay import replay
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown
 from referee.signing import SigningKey
 from tests.referee.key import KEY
@@ -25,6 +29,8 @@ LOCKED = datetime(2026, 1, 1, tzinfo=UTC)
 
 DECISION_KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes([99] * 32)))
 """The arena's key for decisions."""
+
+SEATS = [f"owner/bot-{number}@1" for number in range(8)]
 
 DEALS = 3
 """Deals in a session if the match leaves their number to the ruleset."""
@@ -46,6 +52,24 @@ class Clock:
 
     def move(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
+
+
+def timed_json(deal: Deal, attempt: int = 1) -> str:
+    """Return the record of a deal without faults, with times where a seat had a choice."""
+    text = deal_json(deal, attempt=attempt)
+    record = full_record(
+        json.loads(text),
+        ruleset=deal.rules.ruleset.to_object(),
+        tournament="cup",
+        round=1,
+        table=1,
+        session=1,
+        seats=SEATS[: len(deal.dealt)],
+    )
+    choices: list[bool] = []
+    replay(read_record(record), None, choices)
+    times = " ".join("5" if choice else "-" for choice in choices)
+    return f'{text[:-1]},"ms":"{times}"}}'
 
 
 def signed(spec: MatchSpec, session: SessionSpec, result: SessionResult) -> SessionResult:

@@ -8,10 +8,9 @@ from random import Random
 from referee.deals.deal import Deal, Stage
 from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
-from referee.records.record import deal_json
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from tests.arena.fakes import signed
+from tests.arena.fakes import signed, timed_json
 
 
 def finish_deal(deal: Deal, rng: Random) -> list[int]:
@@ -50,7 +49,7 @@ def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
     for session in spec.sessions:
         played = [deal for deal, _ in random_deals(rules, session.seed, spec.deals, session.attempt)]
         totals = tuple(map(sum, zip(*(deal.points for deal in played), strict=True)))
-        records = tuple(deal_json(deal, attempt=session.attempt) for deal in played)
+        records = tuple(timed_json(deal, attempt=session.attempt) for deal in played)
         result = SessionResult(session.number, totals, None, records, (0,) * len(totals))
         yield signed(spec, session, result)
 

@@ -21,11 +21,10 @@ from referee.deals.session import Session as Deals
 from referee.deals.shuffle import deal_seed, session_seed
 from referee.errors import NotBegun, RefereeUnavailable
 from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult, SessionSpec, Update
-from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of, problem, with_new_digests
-from tests.arena.fakes import ROOT, play_at_once, session_result, signed
+from tests.arena.fakes import ROOT, play_at_once, session_result, signed, timed_json
 from tests.arena.random_play import finish_deal
 from tests.arena.world import LEASE, SEED, World
 
@@ -43,7 +42,7 @@ def deals_of(spec: MatchSpec, session: SessionSpec) -> Generator[str, None, Sess
         deal = played.next_deal()
         finish_deal(deal, Random(deal.seed))
         played.close_deal()
-        records.append(deal_json(deal, attempt=session.attempt))
+        records.append(timed_json(deal, attempt=session.attempt))
         yield records[-1]
     faults = (0,) * len(session.seating)
     result = SessionResult(session.number, tuple(played.scores), None, tuple(records), faults)

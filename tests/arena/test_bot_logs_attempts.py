@@ -20,12 +20,11 @@ from arena.trust.verify.botlogs import BotLog, Comparison, compare, read_log
 from referee.bot.evidence import FORMAT, SHORT
 from referee.deals.session import Session as Deals
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, SessionSpec, Update
-from referee.records.record import deal_json
 from referee.records.results import NO_DEALS, add_deal, record_as_shown
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import make_arena
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import ROOT, Clock, timed_json
 from tests.arena.random_play import finish_deal
 from tests.arena.test_attempts import GONE, deals_of, play_whole
 from tests.arena.test_bot_logs import Line, Write, held
@@ -186,7 +185,7 @@ def forge(storage: Storage, spec: MatchSpec, deals: int, attempt: int) -> None:
                 finish_deal(deal, Random(f"forged/{number}"))
                 playing.close_deal()
                 where = (OpenDeal.session == session.number, OpenDeal.deal == number)
-                tx.exec(select(OpenDeal).where(*where)).one().record = deal_json(deal, attempt=attempt)
+                tx.exec(select(OpenDeal).where(*where)).one().record = timed_json(deal, attempt=attempt)
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,10 @@ from arena.trust.exports.write import export_records
 from referee.deals.session import Session as Deals
 from referee.errors import RefereeUnavailable
 from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult, Update
-from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of
-from tests.arena.fakes import DECISION_KEY, ROOT, signed
+from tests.arena.fakes import DECISION_KEY, ROOT, signed, timed_json
 from tests.arena.random_play import finish_deal
 from tests.arena.world import World
 
@@ -89,7 +88,7 @@ def playing(rules: tuple[str, ...], fail_after: int | None = None) -> Callable[.
                 deal = session.next_deal()
                 finish_deal(deal, Random(f"{spec.table} {given.attempt}"))
                 session.close_deal()
-                record = json.loads(deal_json(deal, attempt=given.attempt))
+                record = json.loads(timed_json(deal, attempt=given.attempt))
                 if forfeits and record["deal"] == 2:
                     record["played_for"] = [{"seat": 0, "deal": 2, "action": 0, "why": "faults"}]
                 records.append(json.dumps(record))

@@ -1,4 +1,4 @@
-"""Forfeits in an export: because of faults, absence, or the time limit of a match."""
+"""Forfeits in an export, because of faults, absence, or the time limit of a match; and times of decisions."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -9,7 +9,7 @@ from arena.trust.verify.head import Head
 from referee.records.replay import is_played_for
 
 GRACE_MS = 1000
-"""By how much a decision may have exceeded its limit when the time of a match was up."""
+"""By how much a decision may have exceeded its limit when it was read, or the time of a match was up."""
 
 
 class Forfeits:
@@ -137,6 +137,50 @@ def _is_after(deal: int, action: int, forfeit: Mapping[str, Any]) -> bool:
     made it there; one that is absent has answered nowhere.
     """
     return (deal, action) > (forfeit["deal"], forfeit["action"]) or forfeit["why"] == "absent"
+
+
+def check_times(
+    lines: Export, where: str, record: Mapping[str, Any], limits: LimitsLine, choices: Sequence[bool]
+) -> None:
+    """Check that each decision has a time, and no more than it may, and that nothing else has any.
+
+    ``choices`` says for each action whether its seat had several answers. Raise Difference.
+    """
+    faults = record.get("faults", ())
+    ends = {end["seat"]: end for end in record.get("played_for", ())}
+    if "ms" not in record:
+        raise lines.wrong(f"{where}: ms: is missing")
+    times, credited = record["ms"].split(), record.get("credit_ms", "").split()
+    for index, (action, ms, choice) in enumerate(zip(record["actions"], times, choices, strict=True)):
+        place, seat = f"{where}: ms.{index}", int(action[0])
+        end = ends.get(seat)
+        in_turn = action[1] != "!" and not (end and is_played_for(end, record["deal"], index, faults))
+        asked = in_turn and (choice or limits.ask_forced)
+        if asked != (ms != "-"):
+            raise lines.wrong(f"{place}: is {ms}, but the bot was {'' if asked else 'not '}asked")
+        if asked:
+            credit = int(credited[index]) if credited else 0
+            failed = any(fault["action"] == index and fault["seat"] == seat for fault in faults)
+            _check_time(lines, place, int(ms), credit, limits, failed=failed)
+    for number, answer in enumerate(record.get("answers", ())):
+        failed = any(
+            all(fault.get(name) == answer[name] for name in ("action", "seat", "turn")) for fault in faults
+        )
+        place = f"{where}: answers.{number}"
+        _check_time(lines, place, answer["ms"], answer["credit_ms"], limits, failed=failed)
+    for number, fault in enumerate(faults):
+        _check_time(lines, f"{where}: faults.{number}", 0, fault.get("credit_ms", 0), limits, failed=True)
+
+
+def _check_time(lines: Export, place: str, ms: int, credit: int, limits: LimitsLine, *, failed: bool) -> None:
+    """Check the time and the credit of a decision; only one that ``failed`` may have taken longer."""
+    if credit > limits.credit_ms:
+        raise lines.wrong(f"{place}: credit_ms is {credit}, and the limit {limits.credit_ms}")
+    if not failed and ms > limits.decision_ms + credit + GRACE_MS:
+        raise lines.wrong(
+            f"{place}: is {ms}, above the limit of {limits.decision_ms} and the credit of {credit}, "
+            "and no fault is recorded"
+        )
 
 
 def _check_absent(lines: Export, where: str, line: SessionLine, record: Mapping[str, Any]) -> None:

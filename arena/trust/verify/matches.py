@@ -11,7 +11,7 @@ from arena.core.parts import MatchPart, ReferencePart, RoundPart, SessionLine
 from arena.core.seating import seatings
 from arena.trust.exports.lines import Export
 from arena.trust.verify.events import Summary
-from arena.trust.verify.forfeits import Forfeits, Overruns
+from arena.trust.verify.forfeits import Forfeits, Overruns, check_times
 from arena.trust.verify.head import Head
 from arena.trust.verify.references import Beginnings, References
 from arena.trust.verify.report import Report
@@ -163,10 +163,12 @@ def _session(
         where = f"{place}, deal {number}"
         record = lines.take_record()
         attempts.append(_attempt(lines, where, record, line))
-        _check_deal(lines, where, record, shared, number, deal_seed(seed, number, attempts[-1]), replayer)
+        seed_of_deal = deal_seed(seed, number, attempts[-1])
+        choices = _check_deal(lines, where, record, shared, number, seed_of_deal, replayer)
         records.append(record)
         points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
         forfeits.add(where, record)
+        check_times(lines, where, record, head.part.limits, choices)
         over = _is_over(head, points, record)
         if over != (number == line.deals):
             raise lines.wrong(f"{where}: the session {'is over here' if over else 'goes on after it'}")
@@ -203,16 +205,19 @@ def _check_deal(
     number: int,
     seed: bytes,
     replayer: Replayer,
-) -> None:
+) -> list[bool]:
+    """Check a deal by itself, and return for each action whether its seat had a choice. Raise Difference."""
     for name in SHARED[1:]:
         if record.get(name) != shared[name]:
             raise lines.wrong(f"{where}: {name}: is not that of the session")
     lines.same(f"{where}: deal", record.get("deal"), number)
     lines.same(f"{where}: seed", record.get("seed"), seed.hex())
+    choices: list[bool] = []
     try:
-        replayer.check(record)
+        replayer.check(record, choices)
     except RecordError as error:
         raise lines.wrong(f"{where}: {error}") from None
+    return choices
 
 
 def _is_over(head: Head, points: Sequence[Sequence[int]], record: Mapping[str, object]) -> bool:
