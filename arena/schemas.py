@@ -116,7 +116,6 @@ def _board() -> object:
     """Return the board of a pool in which nothing counts yet."""
     board = Board(
         format="bigtwo-board/1",
-        at="2026-12-01T18:00:00+00:00",
         ruleset="chinese@1",
         ruleset_hash="0" * 64,
         table_size=4,

@@ -224,8 +224,6 @@ class Board:
 
     format: Literal["bigtwo-board/1"]
     """The version of this format."""
-    at: str
-    """When it was made, in ISO 8601 with its zone."""
     ruleset: str
     """Name and version of the ruleset, as ``hong-kong@1``."""
     ruleset_hash: str

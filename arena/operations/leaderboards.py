@@ -76,7 +76,7 @@ def export_board(context: Context, ruleset: RulesetName = None, table_size: Tabl
     if not pools:
         raise UnknownError("no ratings yet" if table_size is None else "no ratings at such tables")
     pool = max(pools, key=lambda each: each.matches).pool
-    return export_board(context.storage, pool, arena_key(context.settings), context.now)
+    return export_board(context.storage, pool, arena_key(context.settings))
 
 
 @operation("GET", "/baselines", tag="results")

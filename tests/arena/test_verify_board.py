@@ -55,7 +55,7 @@ def leaving(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
 
 
 def board_of(world: World) -> str:
-    return json_line(to_json(export_board(world.storage, POOL, DECISION_KEY, world.clock())))
+    return json_line(to_json(export_board(world.storage, POOL, DECISION_KEY)))
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,7 @@ FORGERIES: dict[str, tuple[Change, str]] = {
     "commitment": (lambda b: b["tournaments"][0].update(commitment="0" * 64), "one has the commitment 000"),
     "a name": (lambda b: b["tournaments"][0].update(tournament="uno"), "tournaments: names: is"),
     "a field more": (lambda b: b.update(more=1), "more: "),
-    "a field less": (lambda b: b.pop("at"), "at: "),
+    "a field less": (lambda b: b.pop("ruleset"), "ruleset: "),
     "format": (lambda b: b.update(format="bigtwo-board/2"), "format: "),
 }
 

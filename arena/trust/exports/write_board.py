@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -53,7 +52,7 @@ from referee.reference.values import REFERENCE
 from referee.signing import SigningKey
 
 
-def export_board(storage: Storage, pool: Pool, key: SigningKey, now: datetime) -> Board:
+def export_board(storage: Storage, pool: Pool, key: SigningKey) -> Board:
     """Return the board of a pool as it is now, signed with the arena's key.
 
     If rounds have ended since the latest fit, it is fitted anew, but nothing is stored.
@@ -73,7 +72,6 @@ def export_board(storage: Storage, pool: Pool, key: SigningKey, now: datetime) -
         rounds = list(_rounds(tx, pool))
         board = Board(
             format=FORMAT,
-            at=now.isoformat(),
             ruleset=ruleset.label,
             ruleset_hash=ruleset.hash,
             table_size=pool.table_size,
