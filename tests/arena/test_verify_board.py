@@ -22,6 +22,7 @@ from arena.trust.verify.pooled import Numbers
 from arena.trust.verify.report import Report
 from referee.matches.match import MatchSpec, SessionResult
 from referee.signing import SigningKey
+from tests.arena.board_from_page import differences
 from tests.arena.cli import make_arena
 from tests.arena.databases import open_new
 from tests.arena.exported import lines_of, play_by_table, with_new_digests
@@ -340,3 +341,21 @@ def test_command_when_a_board_is_exported_then_verify_checks_it_with_the_exports
     assert (as_json["boards"][0]["ok"], as_json["files"][0]["ok"]) == (True, True)
     board.write_text(signed_anew(board.read_text(), lambda each: first(each).update(rating=1.0)))
     assert arena("verify", board, cup).status == 1
+
+
+def test_page_when_a_program_is_written_from_it_then_it_finds_the_board_right_and_forgeries_wrong(
+    files: Files,
+) -> None:
+    assert [*differences(files.board, files.exports)] == []
+
+    def found(change: Change) -> list[str]:
+        return [*differences(signed_anew(files.board, change), files.exports)]
+
+    assert found(lambda board: board["rounds"][-3].update(beta=99))[:2] == [
+        "three, round 1: beta of its parts",
+        "three, round 1: beta",
+    ]
+    assert found(lambda board: board["sums"][0].update(within=1.0)) == ["sums: plain: within"]
+    assert found(lambda board: first(board, "luck").update(product=1)) == ["owner-0/bot-0@1: luck"]
+    assert found(lambda board: first(board, "strength").update(figure=1.0)) == ["owner-0/bot-0@1: figure"]
+    assert found(lambda board: leave_out(board, "three", renumber=True)) == ["rounds"]
