@@ -261,7 +261,7 @@ def test_database_that_was_altered_is_found_in_its_export(copied: Storage, tampe
 
 def think_less(tx: Transaction) -> None:
     def quick(records: list[Record]) -> list[Record]:
-        return [{**one, "ms": " ".join("1" for _ in one["actions"])} for one in records]
+        return [{**one, "ms": one["ms"].replace("5", "1")} for one in records]
 
     rewrite(tx, sessions(tx)[0], quick)
 
