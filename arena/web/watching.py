@@ -50,6 +50,10 @@ class LiveSession:
         self.scores = list(started.scores)
         self.deal, self.deals = 0, started.deals
         self.steps: LiveDeal | None = None
+        self.deal_sent = 0
+        """The deal of which viewers were last sent a part."""
+        self.whole: Message | None = None
+        """The state of that deal once it is over."""
 
     def message(self) -> Message:
         """Return the state of the session, with the deal's steps so far."""
@@ -84,7 +88,15 @@ class LiveSession:
             return None
         self.scores = list(ended.scores)
         left = [self.cards.mask(hand.cards) for hand in ended.left]
-        return self._step(self.steps.end(ENDS.get(ended.end, "out"), left, ended.out, ended.points))
+        step = self._step(self.steps.end(ENDS.get(ended.end, "out"), left, ended.out, ended.points))
+        if self.deal == self.deal_sent:
+            self.whole = self.message()
+        return step
+
+    def catch_up(self) -> list[Message]:
+        """Return the state, after the end of the deal of which viewers have a part."""
+        ended = [self.whole] if self.whole is not None and self.deal != self.deal_sent else []
+        return [*ended, self.message()]
 
     def _step(self, step: Data) -> Message:
         return "step", {"session": self.number, "deal": self.deal, "scores": self.scores, "step": step}
@@ -298,7 +310,8 @@ class Watched:
         for session, messages in news.values():
             if len(messages) > MOST_STEPS:
                 over = [message for message in messages if message[0] == "over"]
-                messages = [session.message(), *over]
+                messages = [*session.catch_up(), *over]
+            session.deal_sent, session.whole = session.deal, None
             for message in messages:
                 self._tell(message)
 

@@ -20,6 +20,7 @@ __all__ = [
     "marked",
     "moment",
     "number",
+    "numbers_near",
     "percent",
     "signed",
     "thousands",
@@ -118,6 +119,12 @@ def _element(at: datetime, form: str) -> Markup:
 
 def _in_utc(at: datetime) -> datetime:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+def numbers_near(last: int, now: int, most: int = 40) -> list[int]:
+    """Return the numbers from 1 to ``last`` to link to: those around ``now``, and both ends."""
+    first = max(1, min(now - most // 2, last - most + 1))
+    return sorted({1, last, *range(first, min(last, first + most - 1) + 1)})
 
 
 def limit(value: float) -> str:

@@ -12,19 +12,24 @@ from markupsafe import Markup
 
 from arena.core.specs import Name
 from arena.queries import highlights
+from arena.queries.deals import deal_in_session
 from arena.queries.highlights import DealLine, DealPage
 from arena.queries.now import TableInPlay, on_now
-from arena.queries.sessions import is_over, played_match
+from arena.queries.replays.table import table_at
+from arena.queries.sessions import PlayedMatch, is_over, played_match
 from arena.queries.tournaments import TableLine
 from arena.store.models import HighlightKind, MatchState
 from arena.store.storage import Storage
 from arena.web.context import Shared, Web
 from arena.web.feeds import EventStream
+from arena.web.pages.deals import replay_of
 from arena.web.pages.forms import FromForm
+from arena.web.pages.links import deal_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from arena.web.readings import SmallTable
 from arena.web.routes.events import LookedAt, Number, sent
+from referee.errors import RefereeError
 
 router = page_router()
 
@@ -138,8 +143,25 @@ MATCH_LIVE = "/matches/{tournament}/{round}/{table}/live"
 
 @router.get(MATCH_LIVE)
 def watch_match(page: Page, web: Shared, tournament: str, round: Number, table: Number) -> HTMLResponse:
-    """Return the page of a match that is being played."""
-    return page("live.html", match=played_match(web.storage, tournament, round, table))
+    """Return the page of a match that is being played, or the end of its last deal if it is over."""
+    match = played_match(web.storage, tournament, round, table)
+    return page("live.html", match=match, **_last_deal(web.storage, match))
+
+
+def _last_deal(storage: Storage, match: PlayedMatch) -> dict[str, object]:
+    """Return the last deal of a match that is over as its page shows it; without it if it is not shown."""
+    values: dict[str, object] = {"replay": None, "now": None, "last": None}
+    played = [line for line in match.sessions if line.deal_points]
+    if match.state == "done" and played and not match.withheld:
+        last = played[-1]
+        place = (match.tournament, match.round, match.table, last.session, len(last.deal_points or ()))
+        try:
+            replay = replay_of(deal_in_session(storage, *place).record)
+        except RefereeError:
+            return values  # the page of the deal says what is wrong with it
+        end = len(replay.steps) - 1
+        values = {"replay": replay, "now": table_at(replay, end), "last": f"{deal_url(*place)}?step={end}"}
+    return values
 
 
 @router.get(f"{MATCH_LIVE}/events", response_class=EventStream)

@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Annotated
 
 from fastapi import Path, Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from arena.actors import Actor
@@ -28,8 +28,8 @@ from arena.tournaments.steering import own_entries, steers
 from arena.web.context import Shared, Web
 from arena.web.pages.figures import signed
 from arena.web.pages.forms import AnyVisit, Forms, FromForm
-from arena.web.pages.links import match_url
-from arena.web.pages.page import Page
+from arena.web.pages.links import match_url, round_url
+from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.routing import page_router
 from arena.web.readings import Why
 
@@ -246,6 +246,12 @@ def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
 def is_called(name: str, bot: str) -> bool:
     """Return whether a version is the one that is named, or belongs to the bot that is named."""
     return bot.strip().lower() in (name.lower(), name.lower().partition("@")[0])
+
+
+@router.get("/tournaments/{tournament}/rounds")
+def lead_to_round(tournament: Name, round: Annotated[int, Query(ge=1, le=LARGEST)]) -> RedirectResponse:
+    """Lead to the page of a round."""
+    return RedirectResponse(round_url(tournament, round), SEE_OTHER)
 
 
 @router.get("/tournaments/{tournament}/rounds/{round}")

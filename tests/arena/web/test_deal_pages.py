@@ -164,6 +164,16 @@ def test_deal_when_a_bot_did_not_play_it_to_the_end_then_only_what_was_expected_
     assert "not counted here, because a bot did not play the deal to its end" in page.text
 
 
+def test_match_when_it_is_over_then_its_live_page_shows_how_its_last_deal_ended(
+    replay: Replay, client: TestClient
+) -> None:
+    page = Read(client.get("/matches/cup/1/1/live").text)
+    assert "Its last deal ended like this." in page.text
+    [last] = [link for link in page.links if "?step=" in link]
+    assert last.startswith("/matches/cup/1/1/3/2?step=")
+    assert "The deal is over." in Read(client.get(last).text).text
+
+
 def test_deal_when_other_tables_still_play_it_then_nobody_sees_it(world: World, client: TestClient) -> None:
     cup = world.tournament(8, format="swiss", rounds=1, deals=1, duplicate=True)
     world.advance(cup.id)

@@ -327,6 +327,31 @@ async def test_deal_when_it_runs_too_fast_then_how_it_stands_is_told_in_place_of
     assert (steps_of(deal), over[0]) == (["dealt", *["play"] * 8], "over")
 
 
+async def test_deal_when_it_is_sent_in_part_then_its_end_is_sent_before_the_next_one(
+    migrated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.watching.MOST_STEPS", 4)
+    match = Watched(migrated, "cup/1/1", lambda: False)
+    one = follower(match)
+    begin(match, 1)
+    play(match, 1, 3)
+    match.tell()
+    told_to(one)
+    for deal in (2, 3):  # the second one is over before viewers are sent anything of it
+        left = [bots_pb2.Hand(cards=[]) for _ in range(4)]
+        ended = bots_pb2.DealEnded(session=1, points=[0] * 4, scores=[0] * 4, left=left, out=[0])
+        match.take(spectators_pb2.WatchUpdate(deal_ended=ended))
+        dealt = bots_pb2.DealStarted(
+            session=1, deal=deal, hand_sizes=[13] * 4, direction=bots_pb2.DIRECTION_CLOCKWISE
+        )
+        match.take(spectators_pb2.WatchUpdate(deal_started=dealt))
+        play(match, 1, 2)
+    match.tell()
+    whole, present = told_to(one)
+    assert [told["deal"] for _, told in (whole, present)] == [1, 3]
+    assert (steps_of(whole), steps_of(present)) == (["dealt", *["play"] * 3, "end"], ["dealt", *["play"] * 2])
+
+
 async def test_match_when_it_has_many_sessions_then_some_are_told_of_and_another_one_when_one_has_ended(
     migrated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

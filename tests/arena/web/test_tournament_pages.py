@@ -18,6 +18,7 @@ from arena.store.storage import Storage, open_storage
 from arena.tournaments import corrections, creation
 from arena.tournaments.overview import status
 from arena.web.app import make_app
+from arena.web.pages import figures
 from arena.web.pages.links import bot_url, deal_url, match_url, round_url, tournament_url
 from arena.web.pages.tournaments import StandingsAsked
 from tests.arena.fakes import DECISION_KEY, ROOT, Clock
@@ -263,3 +264,19 @@ def test_tournament_when_there_is_none_then_a_page_says_so(client: TestClient, p
     answer = client.get(path)
     assert answer.status_code in (404, 422)
     assert "text/html" in answer.headers["content-type"]
+
+
+def test_rounds_when_there_are_many_then_each_can_be_reached(client: TestClient) -> None:
+    assert figures.numbers_near(3, 3) == [1, 2, 3]
+    assert figures.numbers_near(100, 100) == [1, *range(61, 101)]
+    assert figures.numbers_near(100, 50) == [1, *range(30, 70), 100]
+    led = client.get("/tournaments/cup/rounds?round=57", follow_redirects=False)
+    assert (led.status_code, led.headers["location"]) == (303, "/tournaments/cup/rounds/57")
+
+
+def test_tournament_when_it_is_running_then_its_page_leads_to_its_tables(
+    world: World, client: TestClient
+) -> None:
+    live = f"{round_url('flow', world.status('flow').round)}/live"
+    assert live in Read(client.get("/tournaments/flow").text).links
+    assert not [link for link in Read(client.get("/tournaments/cup").text).links if link.endswith("/live")]
