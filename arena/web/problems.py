@@ -71,8 +71,18 @@ def error_page(
         status=int(status),
         detail=detail,
         problems=problems,
+        back=_before(scope, status),
     )
     return HTMLResponse(page, status, dict(headers))
+
+
+def _before(scope: Scope, status: HTTPStatus) -> str | None:
+    """Return where a question that found nothing was asked: the page without it; None if there is none."""
+    unanswered = status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+    if scope["method"] != "GET" or not scope["query_string"] or not unanswered:
+        return None
+    path: str = scope["path"]
+    return path.removesuffix("/versus")
 
 
 _schemas: dict[tuple[str, str], Node] = {}

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import Path, Query
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from arena.actors import Actor
@@ -38,8 +38,8 @@ from arena.tournaments import overview
 from arena.web.context import Shared, Web
 from arena.web.pages.figures import signed
 from arena.web.pages.forms import Forms, Visit
-from arena.web.pages.links import deal_url, match_url, together_url
-from arena.web.pages.page import Page
+from arena.web.pages.links import deal_url, match_url, together_url, with_query
+from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.rendering import fill, statics
 from arena.web.pages.routing import page_router
 from referee.reading.names import is_number
@@ -291,9 +291,32 @@ def _place_of(visit: Visit) -> Place:
 
 asking = Forms(
     *(router, PLAIN, "deal.html"),
-    lambda visit: _values(visit.web, visit.actor, _place_of(visit), Shown()),
+    lambda visit: _values(visit.web, visit.actor, _place_of(visit), _position_of(visit)),
 )
-asking.add(f"{PLAIN}/estimate", results.ask_for_estimate, f"{PLAIN}#costs")
+
+
+def _position_of(visit: Visit) -> Shown:
+    """Return what was shown when the form was sent; the first step if that is not clear."""
+    step, view, spoilers = (visit.sent[name] for name in ("step", "view", "spoilers"))
+    return Shown(
+        int(step) if is_number(step) else 0,
+        int(view) if view in [*"01234567"] else None,
+        "off" if spoilers == "off" else "on",
+    )
+
+
+def _lead_back(visit: Visit, _: object) -> Response:
+    """Lead back to what was shown of the deal."""
+    position = _position_of(visit)
+    query = {
+        "step": position.step or None,
+        "view": position.viewer,
+        "spoilers": None if position.spoilers == "on" else "off",
+    }
+    return RedirectResponse(f"{with_query(deal_url(*_place_of(visit)), query)}#costs", SEE_OTHER)
+
+
+asking.add(f"{PLAIN}/estimate", results.ask_for_estimate, _lead_back)
 
 
 @router.get(f"{DEAL}/replay.html")

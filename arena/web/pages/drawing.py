@@ -203,7 +203,8 @@ def _field(
         required=parameter.required,
         values=tuple(texts) if kind in ("several", "lines") else tuple(texts[-1:]),
         placeholder=default,
-        limits=dict(_limits(node)),
+        # browsers cut pasted text without a word, while a refusal keeps it and says how long it may be
+        limits={name: limit for name, limit in _limits(node) if kind != "long" or name != "maxlength"},
         choices=tuple(_choices(kind, parameter, offered)),
         wrong=wrong,
     )

@@ -2,12 +2,16 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from markupsafe import Markup, escape
 
+from arena.core.specs import TournamentSpec
+from arena.leagues.spec import LeagueSpec
+from referee.reading.docstrings import FormField
 from referee.reading.plain import plain
 
 __all__ = [
@@ -16,6 +20,8 @@ __all__ = [
     "day",
     "decimals",
     "duration",
+    "field_words",
+    "in_words",
     "limit",
     "marked",
     "moment",
@@ -32,6 +38,10 @@ MINUS = "−"
 
 
 _CODE = re.compile(r"(`+)([^`]+)\1")
+
+_PATH = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+
+_FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 _COMMAND = re.compile(r"(?:[;,] [^;,:]*)?: arena [a-z].*", re.DOTALL)
 
@@ -136,6 +146,32 @@ def marked(text: str) -> Markup:
     """Return a docstring as HTML: text in backticks as code, and None as JSON's null."""
     escaped = re.sub(r"\bNone\b", "null", plain(text, f"\n{SPACE}"))
     return Markup(_CODE.sub(r"<code>\2</code>", str(escape(escaped))))  # noqa: S704 it is escaped
+
+
+@cache
+def _labels() -> Mapping[str, str]:
+    """Return what forms call the fields of tournaments and leagues, by name."""
+    labels = {"size": "Places", "promoted": "Promoted", "ruleset_file": "A ruleset of your own"}
+    for model in (LeagueSpec, TournamentSpec):
+        for name, field in model.model_fields.items():
+            notes = (note.label for note in field.metadata if isinstance(note, FormField))
+            labels[name] = next(notes, "") or name.replace("_", " ").capitalize()
+    return labels
+
+
+def field_words(path: str) -> str:
+    """Return what forms call a field, from its path as a file has it: ``divisions.first.size``."""
+    if path.startswith("ruleset.") or not _PATH.fullmatch(path):
+        return path  # it says where in a file something is
+    *within, name = path.split(".")
+    label = _labels().get(name, name.replace("_", " "))
+    return f"{label} of {within[1]}" if within[:1] == ["divisions"] and len(within) > 1 else label
+
+
+def in_words(text: str) -> str:
+    """Return a message with what forms call the fields that it names as files do."""
+    labels = _labels()
+    return _FIELD.sub(lambda name: f"“{labels[name[0]]}”" if name[0] in labels else name[0], text)
 
 
 def without_command(message: str) -> str:

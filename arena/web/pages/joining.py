@@ -10,6 +10,7 @@ from arena.bots.versions import Registered, add_bot
 from arena.errors import SpecError
 from arena.operations import bots
 from arena.operations.parameters import BOT
+from arena.queries.sessions import played_match
 from arena.tournaments.testmatches import house_names, steps_of
 from arena.web.pages.forms import AnyVisit, Forms, Reading, Visit
 from arena.web.pages.links import bot_url, start_url, with_query
@@ -142,6 +143,8 @@ def _context(visit: Visit) -> dict[str, object]:
     chosen = visit.request.query_params.get("language")
     language = chosen if chosen in LANGUAGES else LANGUAGES[0]
     tools = TOOLCHAINS.get(language)
+    steps = steps_of(web.storage, visit.actor, name, web.ask)
+    is_played = steps.test is not None and steps.test.state == "finished"
     own = {"python": "python my_bot.py"}  # the page has this file in full
     command = own.get(language) or (tools.start_command if tools else "./my-bot")
     return {
@@ -151,7 +154,10 @@ def _context(visit: Visit) -> dict[str, object]:
         "tools": tools,
         "command": command,
         "languages": LANGUAGES,
-        "steps": steps_of(web.storage, visit.actor, name, web.ask),
+        "steps": steps,
+        "result": played_match(web.storage, steps.test.tournament, 1, 1)
+        if steps.test and is_played
+        else None,
         "referee": web.settings.referees[0],
         "encrypted": web.settings.tls_certificate is not None,
         "rulesets": preset_names(),

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from arena.core.specs import Name
+from arena.errors import UnknownError
 from arena.queries import highlights
 from arena.queries.deals import deal_in_session
 from arena.queries.highlights import DealLine, DealPage
@@ -27,6 +28,7 @@ from arena.web.pages.forms import FromForm
 from arena.web.pages.links import deal_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
+from arena.web.problems import wants_page
 from arena.web.readings import SmallTable
 from arena.web.routes.events import LookedAt, Number, sent
 from referee.errors import RefereeError
@@ -130,11 +132,16 @@ def notable(
 @router.get("/deals")
 def show_deals(page: Page, web: Shared, query: Annotated[DealsAsked, Query()]) -> HTMLResponse:
     """Show notable deals of the whole arena, or of a part of it."""
-    if query.kind is None:
-        kinds, following = notable(web.storage, query, EACH), None
-    else:
-        deals = highlights.find_deals(web.storage, query.of(query.kind), LISTED, query.cursor)
-        kinds, following = [(query.kind, deals.deals)] if deals.deals else [], deals.next
+    try:
+        if query.kind is None:
+            kinds, following = notable(web.storage, query, EACH), None
+        else:
+            deals = highlights.find_deals(web.storage, query.of(query.kind), LISTED, query.cursor)
+            kinds, following = [(query.kind, deals.deals)] if deals.deals else [], deals.next
+    except UnknownError as error:
+        if not wants_page(page.request.scope):
+            raise
+        return page.again("deals.html", error, asked=query, kinds=KINDS, shown=(), next=None)
     return page("deals.html", asked=query, kinds=KINDS, shown=kinds, next=following)
 
 

@@ -218,3 +218,11 @@ live.setAttribute("aria-live", "polite");
 box.append(live);
 draw();
 drawLog();
+
+for (const form of document.querySelectorAll("form[data-view]")) {
+  form.addEventListener("submit", () => {
+    form.elements.step.value = state.number;
+    form.elements.view.value = state.viewer ?? "open";
+    form.elements.spoilers.value = state.hidden ? "off" : "on";
+  });
+}

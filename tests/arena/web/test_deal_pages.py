@@ -320,6 +320,9 @@ def test_costs_when_somebody_asks_then_a_worker_computes_them_once_and_the_page_
     assert (other.status_code, "is not ready yet" in other.text) == (409, True)
     for wrong, status in (({"seat": "7"}, 422), ({"seat": "x"}, 422), ({}, 422)):
         assert ann.post(ask, data=wrong).status_code == status
+    shown = {"seat": str(seat), "step": "3", "view": "2", "spoilers": "off"}
+    led = ann.post(ask, data=shown, follow_redirects=False).headers["location"]
+    assert led == f"{DEAL}?step=3&view=2&spoilers=off#costs"
     assert ann.post("/matches/cup/1/1/2/9/estimate", data={"seat": "0"}).status_code == 404
     assert ann.post("/matches/cup/1/1/2/١/estimate", data={"seat": "0"}).status_code == 404
     estimate_due(world.storage, world.clock, ticking(), seconds=2)

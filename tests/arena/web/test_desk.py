@@ -336,7 +336,7 @@ def test_tournament_of_a_ruleset_of_its_own_when_it_is_changed_by_the_form_then_
         "options": "meetings = all",
     }
     refused = olga.post("/tournaments/cup/desk/change", data={**typed, "do": "change"})
-    assert "options.meetings" in Read(refused.text).text
+    assert "meetings : must be" in Read(refused.text).text
     typed["options"] = "meetings = at-least-once"
     done = olga.post("/tournaments/cup/desk/change", data={**typed, "do": "change"})
     assert done.url.path == "/tournaments/cup/desk"
@@ -495,7 +495,7 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
     wrong = olga.post(
         "/desk/league", data={**LEAGUE, "divisions": "first x", "tournament.rounds": "0", "do": "apply"}
     )
-    assert "divisions.first.size" in wrong.text
+    assert "Places of first" in wrong.text
     wrong = olga.post("/desk/league", data={**LEAGUE, "interval_hours": "٢٤", "do": "apply"})
     assert "must be a number of hours from 0.01 to 100000, not '٢٤'" in Read(wrong.text).text
     assert "winter" not in Read(olga.get("/leagues").text).text
@@ -506,7 +506,7 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
             f"Season {number}: {day} 2030, 19:00 Europe/Berlin, {29 + number} Mar 2030 {hour}:00 in UTC"
             in preview
         )
-    assert "divisions.second.promoted" in preview
+    assert "Promoted of second" in preview
     made = olga.post("/desk/league", data={**LEAGUE, "do": "apply"})
     assert made.url.path == "/leagues/winter/desk"
     as_file = make_league(
@@ -536,7 +536,7 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
         changed[name] = [*changed.get(name, ()), value]
     changed |= {"tab": "form", "seasons": "9", "do": "preview"}
     previewed = Read(olga.post(at, data=changed).text).text
-    assert "What changes Field Before After seasons – 9 As a file" in previewed
+    assert "What changes Field Before After Seasons – 9 As a file" in previewed
     assert spec().seasons is None
     olga.post(at, data={**changed, "do": "apply"})
     assert spec() == make_league({**own, "seasons": 9})  # the division's own fields, too
@@ -590,3 +590,39 @@ def test_bot_when_it_is_opened_to_an_organiser_by_its_page_then_that_one_enters_
     assert (shown.status_code, "olga" in shown.text) == (200, True)
     olga.post("/desk", data={"tab": "file", "file": CUP.replace("bob/two", "ann/three"), "do": "create"})
     assert world.status().entrants == 4
+
+
+def test_form_when_it_is_refused_then_it_names_fields_as_it_calls_them_and_keeps_long_texts(
+    olga: TestClient,
+) -> None:
+    form = {"name": "cup", "format": "swiss", "ruleset": "chinese", "rounds": "2", "tab": "form"}
+    wrong = {"increment_ms": "5", "match_seconds": "1", "decision_ms": "x", "description": "y" * 3_000}
+    page = olga.post("/desk", data={**form, **wrong, "do": "preview"}).text
+    text = Read(page).text
+    assert not re.search(r"[a-z]_[a-z]", " ".join(re.findall(r'role="alert">(.*?)</', page, re.DOTALL)))
+    assert "Milliseconds allowed for a decision" in text
+    assert "y" * 3_000 in page
+    as_file = olga.post("/desk", data={"tab": "file", "file": f'{CUP}decision_ms = "x"', "do": "preview"})
+    assert "decision_ms :" in Read(as_file.text).text
+
+
+def test_tournament_when_it_is_scheduled_then_it_stands_once_among_what_comes(olga: TestClient) -> None:
+    olga.post("/desk", data={"tab": "file", "file": f"{CUP}start_at = 2030-01-01T18:00:00Z", "do": "create"})
+    for page in ("/", "/now"):
+        assert Read(olga.get(page).text).links.count("/tournaments/cup") == 1
+
+
+def test_filter_when_it_names_an_unknown_bot_then_the_page_comes_back_or_is_led_back_to(
+    olga: TestClient,
+) -> None:
+    for page in ("/deals?bot=no/body", "/matches?bot=no/body"):
+        answer = olga.get(page)
+        assert answer.status_code == 404
+        assert 'value="no/body"' in answer.text
+    for page, back in (
+        ("/bots/ann/one/versus?opponent=no/body", "/bots/ann/one"),
+        ("/bots/ann/one?version=9", "/bots/ann/one"),
+    ):
+        answer = olga.get(page)
+        assert answer.status_code == 404
+        assert f'href="{back}">Back' in answer.text

@@ -212,12 +212,12 @@ def test_key_when_it_is_made_then_it_is_shown_once_and_can_be_revoked(
     ("path", "sent", "told"),
     [
         ("keys", {"name": "x", "scopes": "all"}, "scopes: must be one of read, bots, tournaments"),
-        ("keys", {"expires_in": "soon"}, "expires_in: must be a whole number"),
+        ("keys", {"expires_in": "soon"}, "expires in: must be a whole number"),
         ("keys/none/revoke", {}, "no key 'none'"),
         ("owners", {"owner": "No Name"}, "'No Name' is not a name"),
         ("invitations/0/revoke", {}, "number: must be a whole number from 1 to"),
         ("invitations/use", {"invitation": " "}, "invitation: is missing"),
-        ("password", {"password": "a" * 12}, "old_password: is missing"),
+        ("password", {"password": "a" * 12}, "old password: is missing"),
     ],
 )
 def test_form_of_ones_account_when_it_is_refused_then_its_page_says_why(
@@ -288,7 +288,8 @@ def test_version_when_a_check_of_it_is_stored_then_its_page_shows_the_report(
     text = ann.get(page).text
     told = Read(text).text
     assert (
-        f"failed : {len(fine)} scenarios passed, 1 with a warning, 1 failed; made with bigtwo-bot/9" in told
+        f"It fails the check : 1 of {len(fine) + 2} , 1 with a warning, as its author reports; made with"
+        in told
     )
     web_url = ann.app.state.web.settings.web_url  # type: ignore[attr-defined]
     own = f"{web_url}/bots/ann/one"

@@ -273,7 +273,7 @@ def test_message_when_it_ends_with_a_command_then_pages_leave_that_out(message: 
 
 
 def test_layout_when_it_is_filled_then_a_reader_may_skip_to_the_contents() -> None:
-    page = Read(fill("error.html", "/x", title="T", status=404, detail="d", problems=()))
+    page = Read(fill("error.html", "/x", title="T", status=404, detail="d", problems=(), back=None))
     assert "#main" in page.links
     assert "main" in page.ids
     assert page.tags >= {"header", "nav", "main", "footer", "h1"}

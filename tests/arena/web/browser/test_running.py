@@ -111,6 +111,7 @@ def test_author_when_starting_from_an_address_then_the_lights_turn_green_and_a_t
         expect(page.get_by_text("Connected", exact=True)).to_be_visible(timeout=MILLISECONDS)
         wait_for(lambda: has_started(page), seen=lambda: page.get_by_role("alert").inner_text())
         expect(page.get_by_text("Played a test match")).to_be_visible(timeout=MILLISECONDS)
+        expect(page.locator("#result .points")).to_have_count(4)
     page.get_by_role("link", name="See its deals").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("test-")
     expect(page.get_by_role("link", name="ann/first@1").first).to_be_visible()
