@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from referee.matches.journal import EntryKind
 from referee.service.server import ServerOptions
 from tests.referee.support import ListJournal, lowest, match_spec, play_match, referee, sdk_bots
-from tests.waiting import until
 
 
 @dataclass
@@ -46,27 +45,6 @@ class Arena:
 def arena_of(*addresses: str) -> Arena:
     """Return an arena of several referees; an empty address stands for the one that a referee listens on."""
     return Arena(list(addresses), [ListJournal() for _ in addresses])
-
-
-async def two_streams(arena: Arena) -> None:
-    """Wait until bot 1, which has two addresses of the first of two referees, has a stream to each; play.
-
-    The first referee refuses the second stream, or replaces the first one where the bot was too slow to
-    answer a ping; then it may refuse that when it comes back.
-    """
-
-    def seen() -> tuple[list[int], ...]:
-        return arena.streams(), arena.noted(EntryKind.REFUSED), arena.noted(EntryKind.LOST, "replaced")
-
-    def tried() -> bool:
-        """Return whether the first referee had to do with both addresses."""
-        _, refused, replaced = seen()
-        return refused[0] + replaced[0] > 0
-
-    await until(lambda: arena.streams() == [1, 1] and tried(), seen)
-    for address in arena.addresses:
-        await play(address)
-    assert (arena.streams(), arena.noted(EntryKind.REFUSED)[1]) == ([1, 1], 0), seen()
 
 
 async def play(address: str) -> None:
