@@ -78,6 +78,8 @@ def join(joined: Joined) -> None:
     if joined.state == "asked":
         name = joined.league
         say(f"{joined.bot} has asked to join {name}; its organiser answers: arena league entries {name}")
+    elif joined.state == "invited":
+        say(f"{joined.bot} is invited to {joined.league}: its author decides about rated play")
     else:
         say(_joined(joined))
 

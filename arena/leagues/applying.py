@@ -108,18 +108,13 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
 
 
 def _becomes_rated(league: League, spec: LeagueSpec) -> bool:
-    return _is_rated(spec) and not _is_rated(make_league(league.spec))
+    return spec.rated and not make_league(league.spec).rated
 
 
 def _require_agreed(tx: Transaction, actor: Actor, league: League) -> None:
     """Raise SpecError if other people's bots have joined a league, which was unrated then."""
     if foreign := not_agreed(tx, actor, [member.name for member in active_members(tx, league)]):
         raise SpecError("tournament.rated", f"must stay false: {', '.join(foreign)} joined for unrated play")
-
-
-def _is_rated(spec: LeagueSpec) -> bool:
-    """Return whether a league changes ratings in one of its levels."""
-    return any(tournament.rated for tournament in spec.tournaments)
 
 
 def _due(tx: Transaction, league: League, spec: LeagueSpec, now: datetime) -> datetime | None:

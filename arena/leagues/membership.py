@@ -11,6 +11,7 @@ from arena.actors import Actor, Role
 from arena.bots.versions import bots_of, find_all_versions, token_problem
 from arena.core.pairing import owner_of
 from arena.errors import NotAllowed, StateError, TakenError
+from arena.leagues.spec import make_league
 from arena.people.audit import record
 from arena.store.models import Bot, EntryState, League, LeagueMember
 from arena.store.storage import Storage, Transaction, changed, hold_row
@@ -19,14 +20,18 @@ from arena.tournaments.admission import (
     admits,
     approve_request,
     ask_to_enter,
+    find_request,
     find_waiting,
+    invite_in,
+    not_agreed,
     require_request,
 )
 from arena.tournaments.overview import organised
 from arena.tournaments.steering import NO_ENTRIES, OwnEntries, OwnEntry
 
-Admitted = Literal["joined", "asked"]
-"""The result of letting a bot join: it has joined, or the organiser has been asked."""
+Admitted = Literal["joined", "asked", "invited"]
+"""The result of letting a bot join: it has joined, or its organiser has been asked, or, as the organiser let
+it join, its author has been invited."""
 
 
 def find_league(tx: Transaction, name: str) -> League:
@@ -48,19 +53,31 @@ def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
 def join(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> Admitted:
     """Let ``owner/bot``, with its newest version, or one version of it play from the next season on.
 
-    If the organiser decides, it is asked. Raise UnknownError, NotAllowed if the bot needs an invitation,
+    If the organiser decides, it is asked; if the organiser asks, and the author has not agreed to rated play,
+    the author is invited. Raise UnknownError, NotAllowed if the bot needs an invitation,
     TakenError if it is in the league or has asked, StateError if it was declined, or if its owner already has
     as many in it as can play.
     """
-    actor.require_owner(owner_of(bot), f"let {bot} join")
     with storage.write() as tx:
         league = _lock_league(tx, name)
+        actor.require_bot_or_contest(owner_of(bot), league.organiser_id, f"let {bot} join")
         member = _member(tx, league, bot, now)
+        if make_league(league.spec).rated and not _agreed(tx, actor, league, bot):
+            invite_in(tx, actor, league, [bot.partition("@")[0]], now)
+            return "invited"
         if not admits(tx, actor, league, bot):
             ask_to_enter(tx, actor, league, bot, now)
             return "asked"
         _join(tx, actor, league, member, now)
         return "joined"
+
+
+def _agreed(tx: Transaction, actor: Actor, league: League, bot: str) -> bool:
+    """Return whether a bot may be rated: its author asks, asked before, or has opened it to the actor."""
+    if not not_agreed(tx, actor, [bot]):
+        return True
+    request = find_request(tx, league, bot)
+    return request is not None and request.state != EntryState.APPROVED  # then it has left since
 
 
 def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> str:

@@ -220,6 +220,11 @@ class LeagueSpec(_Table):
             raise SpecError.of([*wrong])
         return tuple(made)
 
+    @property
+    def rated(self) -> bool:
+        """Whether it changes ratings in one of its levels."""
+        return any(tournament.rated for tournament in self.tournaments)
+
     def tournament_of(self, at: int, season: int, entrants: Sequence[str]) -> TournamentSpec:
         """Return the tournament that level ``at`` plays in a season."""
         own = {"name": f"{self.name}-{season}-{self.levels[at].name}", "entrants": tuple(entrants)}

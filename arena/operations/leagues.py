@@ -49,13 +49,13 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A bot that has joined a league, from its next season on, or has asked to."""
+    """A bot that has joined a league, from its next season on, or has asked to, or is invited."""
 
     league: str
     bot: str
     """As it was given."""
     state: Admitted
-    """``joined``, or ``asked`` if the organiser decides."""
+    """``joined``, ``asked`` if the organiser decides, or ``invited`` if the author does."""
     next_at: datetime | None
     """When the next season is due; None if there is none left."""
 
@@ -117,13 +117,22 @@ def _of_address(league: str, spec: LeagueSpec) -> LeagueSpec:
     return spec
 
 
-@operation(*("POST", f"{LEAGUE}/members", KeyScope.BOTS), tag="leagues", status=201, made=f"{LEAGUE}/entries")
+@operation(
+    *("POST", f"{LEAGUE}/members", KeyScope.BOTS, KeyScope.TOURNAMENTS),
+    tag="leagues",
+    status=201,
+    made=f"{LEAGUE}/entries",
+)
 def join_league(
     context: Context,
     league: Name,
     bot: Annotated[str, "`owner/bot`, for its newest version in each season, or `owner/bot@version`."],
 ) -> Joined:
-    """Let a bot of yours play from the next season on; if the organiser decides, this asks for approval."""
+    """Let a bot of yours, or any in a league of yours, play from the next season on.
+
+    If the organiser decides, this asks for approval. If you are the organiser, and its author has not agreed
+    to rated play, this invites it.
+    """
     state = membership.join(context.storage, context.actor, league, bot, context.now)
     return _joined(context, league, bot, state)
 

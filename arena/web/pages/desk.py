@@ -2,25 +2,32 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope
 from arena.core.corrections import Correction
+from arena.errors import SpecError
 from arena.operations import entries, tournaments
-from arena.operations.operation import Operation
+from arena.operations.operation import Operation, Parameter
 from arena.operations.tournaments import Changed
 from arena.play.rounds.waiting import obstacles
+from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.scoreboard import Scoreboard
+from arena.store.storage import Storage
 from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
 from arena.tournaments.steering import Do, possible, require_own
 from arena.tournaments.warnings import list_warnings
-from arena.web.pages.drawing import Choices, draw
+from arena.web.pages.drawing import Choices, draw, draw_fields
+from arena.web.pages.figures import signed
 from arena.web.pages.forms import Forms, FromForm, Organising, Visit
 from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
+from referee.reading.docstrings import FormField
+from referee.reading.names import is_number
 
 router = page_router()
 
@@ -156,21 +163,50 @@ CORRECTION_WORDS: Mapping[str, str] = {
 }
 
 
+MATCH = Parameter(
+    "match",
+    Annotated[str | None, FormField("", "Match")],
+    None,
+    "The one whose points change; for nothing else.",
+)
+
+MATCHES = 1_000
+"""Number of a bot's matches to choose from, the newest."""
+
+
+def _matches_of(storage: Storage, tournament: str, bot: str) -> Mapping[str, str]:
+    """Return the matches of a bot in a tournament, ``round.table``, and what it has in each, in words."""
+    query = MatchQuery(tournament=tournament, bot=bot)
+    lines = reversed(find_matches(storage, query, MATCHES).matches)
+    return {
+        f"{line.round}.{line.table}": f"round {line.round}, table {line.table}: "
+        f"{signed(line.points[line.bots.index(bot)])} points"
+        for line in lines
+    }
+
+
 def _corrections_context(visit: Visit) -> dict[str, object]:
     storage, name = visit.web.storage, visit.request.path_params["tournament"]
     require_own(storage, visit.actor, name, f"correct {name}")
     status = overview.status(storage, name)
     board = visit.context.standings(status)
     bots = [line.bot for line in board.standings]
+    chosen = visit.sent["bot"] if visit.sent["bot"] in bots else None
     choices: dict[str, Choices] = {"correction": CORRECTION_WORDS}
-    if len(bots) <= ROSTER:
-        choices["bot"] = bots
+    parameters: list[Parameter] = []
+    if chosen is not None:
+        choices["match"] = _matches_of(storage, name, chosen)
+        own = tournaments.correct_standings.parameters
+        parameters = [own["correction"], MATCH, own["points"], own["reason"]]
+    place = CORRECTIONS.format(tournament=quote(name))
     return {
+        "bots": bots,
+        "chosen": chosen,
         "status": status,
         "board": board,
         "before": {line.entrant: line for line in board.standings},
         "after": None,
-        "form": draw(visit, tournaments.correct_standings, CORRECTIONS, "", choices=choices),
+        "form": draw_fields(visit, parameters, place, "", hidden={"bot": chosen or ""}, choices=choices),
     }
 
 
@@ -190,7 +226,13 @@ def _corrected(visit: Visit, made: Correction | Scoreboard) -> Response:
 
 
 def _correct(visit: Visit) -> Correction | Scoreboard:
-    made: Correction | Scoreboard = visit.do(visit.choose(DECIDED))
+    match: dict[str, int | None] = {}
+    if visit.sent["correction"] == "points" and "round" not in visit.sent.texts:
+        round, _, table = visit.sent["match"].partition(".")
+        if not (is_number(round) and is_number(table)):
+            raise SpecError("match", "is missing: choose the one whose points change")
+        match = {"round": int(round), "table": int(table)}
+    made: Correction | Scoreboard = visit.do(visit.choose(DECIDED), **match)
     return made
 
 

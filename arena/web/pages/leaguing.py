@@ -320,6 +320,7 @@ def _desk_context(visit: Visit) -> dict[str, object]:
             (bot, joined_at, draw(visit, leagues.leave_league, f"{at}/remove", "Remove", fixed={"bot": bot}))
             for bot, joined_at in members
         ],
+        "add": draw(visit, leagues.join_league, at, "Add"),
         "invite": draw(visit, leagues.invite_members, f"{DESK}/invitations", "Invite"),
         "uninvite": [
             draw(visit, leagues.uninvite_member, f"{DESK}/invitations/take-back", "Take back", fixed=hidden)
@@ -345,6 +346,7 @@ DECISIONS: Mapping[str, Operation[..., Any]] = {
 
 desk.add(f"{DESK}/invitations", leagues.invite_members, f"{DESK}#invited")
 desk.add(f"{DESK}/invitations/take-back", leagues.uninvite_member, f"{DESK}#invited")
+desk.add(f"{DESK}/members", leagues.join_league, f"{DESK}#members")
 desk.add(f"{DESK}/members/remove", leagues.leave_league, f"{DESK}#members")
 desk.add_other(
     f"{DESK}/requests",

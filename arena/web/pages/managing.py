@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from arena.actors import KeyScope
 from arena.bots.checks import CheckReport
 from arena.bots.descriptions import open_to_of
-from arena.errors import UnknownError
+from arena.errors import SpecError, UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import bots
 from arena.operations.checking import schema_of
@@ -150,6 +150,18 @@ def _check(visit: Visit) -> CheckReport | None:
         return None
 
 
+def _store_check(visit: Visit) -> CheckReport:
+    """Store the result of a check. Raise SpecError, which says which file is meant if it is another one."""
+    try:
+        sent = json.loads(visit.sent["report"])
+    except (ValueError, RecursionError):
+        sent = None
+    if not isinstance(sent, dict) or "results" not in sent:
+        meant = "hand in the file that the command on this page writes, check.json"
+        raise SpecError("report", f"is not the result of a check: {meant}")
+    return visit.do(bots.store_check)
+
+
 one_version = Forms(router, VERSION_PAGE, "version.html", _version_context)
 
 
@@ -161,7 +173,7 @@ def show_version(visit: Reading) -> HTMLResponse:
 
 add_maker(one_version, f"{VERSION_PAGE}/rotate", bots.rotate_bot, VERSION_PAGE, token_of, below=ONE)
 one_version.add(f"{VERSION_PAGE}/revoke", bots.revoke_bot, VERSION_PAGE)
-one_version.add(f"{VERSION_PAGE}/check", bots.store_check, f"{VERSION_PAGE}#check")
+one_version.add_other(f"{VERSION_PAGE}/check", KeyScope.BOTS, _store_check, f"{VERSION_PAGE}#check")
 
 
 @router.get(f"{ONE}/log")

@@ -269,7 +269,9 @@ ROUTES: dict[str, Line] = {
     "GET /leagues/{league}/history": _read("/leagues/winter/history"),
     "PUT /leagues/{league}": Line(ITS_ORGANISER, TOURNAMENTS, "/leagues/winter", LEAGUE),
     "POST /leagues/{league}/preview": Line(ITS_ORGANISER, TOURNAMENTS, "/leagues/winter/preview", LEAGUE),
-    "POST /leagues/{league}/members": Line(OWNER, BOTS, "/leagues/winter/members", {"bot": "owner-0/bot-0"}),
+    "POST /leagues/{league}/members": Line(
+        ITS_PEOPLE, BOTS, "/leagues/winter/members", {"bot": "owner-0/bot-0"}
+    ),
     "DELETE /leagues/{league}/members/{owner}/{bot}": Line(
         ITS_PEOPLE, BOTS, "/leagues/winter/members/owner-0/spare"
     ),
@@ -374,6 +376,7 @@ PAGES: dict[str, Line] = {
         "/tournaments/waiting/desk/change", ITS_ORGANISER, TOURNAMENTS
     ),
     "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
+    "GET /tournaments/{tournament}/rounds": _read("/tournaments/cup/rounds?round=1"),
     "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),
     "GET /tournaments/{tournament}/rounds/{round}/live": _read("/tournaments/cup/rounds/1/live"),
     "GET /tournaments/{tournament}/rounds/{round}/live/tables": _read(
@@ -437,6 +440,7 @@ FORMS: dict[str, tuple[Caller, KeyScope | frozenset[KeyScope]]] = {
     "/leagues/{league}/desk/change": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/invitations": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/invitations/take-back": (Caller.ORGANISER, TOURNAMENTS),
+    "/leagues/{league}/desk/members": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/members/remove": (Caller.ORGANISER, TOURNAMENTS),
     "/leagues/{league}/desk/requests": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks": (Caller.ORGANISER, TOURNAMENTS),

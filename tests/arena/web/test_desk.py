@@ -22,7 +22,7 @@ from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.checking import schema_of
 from arena.people import accounts
 from arena.queries.scoreboard import standings
-from arena.store.models import BotVersion, Entrant, EntrantChances
+from arena.store.models import Bot, BotVersion, Entrant, EntrantChances
 from arena.store.storage import Storage
 from arena.tournaments import admission
 from arena.tournaments.overview import find_tournament
@@ -395,7 +395,12 @@ def test_corrections_when_one_is_previewed_then_the_standings_change_only_once_i
     assert at in olga.get("/tournaments/cup/desk").text
     first, second, *_ = [line.bot for line in standings(world.storage, "cup")]
     asked = {"bot": first, "correction": "disqualified", "reason": "a copy"}
-    assert "is missing" in olga.post(at, data={**asked, "correction": "points", "do": "preview"}).text
+    assert "Preview" not in Read(olga.get(at).text).text  # a bot has to be chosen first
+    chosen = olga.get(f"{at}?bot={first}").text
+    [match] = re.findall(r'<option value="(1\.1)">round 1, table 1: [+−]?\d+ points</option>', chosen)
+    assert "Required." in chosen
+    wrong = olga.post(at, data={**asked, "correction": "points", "do": "preview"})
+    assert "choose the one whose points change" in wrong.text
     preview = Read(olga.post(at, data={**asked, "do": "preview"}).text).text
     assert "disqualified" in preview.partition("Nothing is stored yet")[0].partition("Preview")[2]
     assert standings(world.storage, "cup")[0].bot == first
@@ -405,8 +410,7 @@ def test_corrections_when_one_is_previewed_then_the_standings_change_only_once_i
     points = {
         "correction": "points",
         "bot": second,
-        "round": "1",
-        "table": "1",
+        "match": match,
         "points": "5",
         "reason": "late",
     }
@@ -562,6 +566,17 @@ def test_league_when_bots_ask_to_join_then_its_desk_answers_invites_and_removes(
     ]
     olga.post(f"{at}/members/remove", data={"bot": "ann/one"})
     assert "Nobody has joined yet" in Read(olga.get(at).text).text
+    admission.uninvite(world.storage, ROOT, find_league, "winter", "bob", world.clock())
+    assert "1 member" in Read(olga.post(f"{at}/members", data={"bot": "bob/two"}).text).text  # it is open
+    with world.storage.write() as tx:
+        for closed in tx.exec(select(Bot)):
+            closed.open_to = None
+    added = Read(olga.post(f"{at}/members", data={"bot": "bob/one"}).text).text
+    assert "1 member" in added
+    entered = admission.list_entries(world.storage, ROOT, find_league, "winter")
+    assert [one.invited for one in entered.invitations] == ["bob/one"]
+    refused = olga.post(f"{at}/members", data={"bot": "no/body"})
+    assert refused.status_code == 404
 
 
 def test_bot_of_somebody_else_when_it_is_entered_then_its_author_is_invited_and_enters_it(

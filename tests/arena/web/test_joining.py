@@ -277,6 +277,9 @@ def test_version_when_a_check_of_it_is_stored_then_its_page_shows_the_report(
     register_version(storage, ROOT, "ann/one", clock())
     page = "/bots/ann/one/versions/1"
     assert "It has not been checked" in Read(ann.get(page).text).text
+    for file in ("not JSON", "[]", '{"name": "package"}'):
+        refused = ann.post(f"{page}/check", data={"report": file})
+        assert (refused.status_code, "writes, check.json" in refused.text) == (422, True)
     bad, odd, *fine = SCENARIOS
     results = [
         Result(bad.code, bad.title, "failed", "it <never> answered", 1.25, ("a line", "another")),
