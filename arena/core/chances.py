@@ -4,6 +4,7 @@ Every policy of the reference beats it, and one of them with a play that takes n
 apart. ``arena.core.softplay`` says what follows from how often bots pass them; it loads no rules.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,11 @@ from referee.rules.plays import Rules
 
 FEW = 3
 """With so few cards the other one may go out soon."""
+OWN = (5, 9)
+"""So many cards of its own are few, and some; more are many."""
+LONG = 4
+"""Plays of so many cards and more are alike."""
+MOST_PLAYERS = 8
 
 
 class Chance(NamedTuple):
@@ -29,8 +35,7 @@ class Chance(NamedTuple):
     other: int
     """The seat whose play it was."""
     situation: int
-    """From 0 to 7, what the turn was like: 4 if the other one has few cards left, 2 if nobody has fewer, and
-    1 if the play that beats it contains one of the highest ranks."""
+    """What the turn was like (``_situation``)."""
     passed: bool
     """Whether it gave way."""
 
@@ -63,6 +68,7 @@ def chances(record: Record) -> Iterator[Chance]:
     rules, deal = record.rules, start(record, None)
     policies, full = policies_of(rules), rules.full
     paired = rules.ruleset.partners != "none"
+    leader = deal.turn
     for index, text in enumerate(record.actions):
         seat, cards, out_of_turn = parse_action(rules, text)
         if deal.stage is BOMBS and not out_of_turn:
@@ -75,19 +81,32 @@ def chances(record: Record) -> Iterator[Chance]:
             if len(choices) > 1 and not choices[-1] and _is_own(record, index, seat):
                 picks = {policy(choices, deal.hands, seat) & full for policy in policies}
                 if 0 not in picks and _costs_nothing(rules, deal.hands[seat], picks):
-                    yield Chance(index, seat, other, _situation(deal, other, picks), not cards)
+                    yield Chance(index, seat, other, _situation(deal, leader, seat, picks), not cards)
+        if not deal.to_beat:
+            leader = seat
         deal.follow(seat, cards, out_of_turn)
 
 
-def _situation(deal: Deal, other: int, picks: Iterable[int]) -> int:
-    """Return what a turn is like at which ``picks`` would beat the play of ``other``."""
-    rules = deal.rules
-    ranks = rules.rank_masks[-(len(rules.rank_masks) // 3) :]
-    left = rules.count(deal.hands[other])
-    few = left <= FEW
-    fewest = left == min(rules.count(hand) for hand in deal.hands if hand)
-    high = any(cards & rank for cards in picks for rank in ranks)
-    return 4 * few + 2 * fewest + high
+def _situation(deal: Deal, leader: int, seat: int, picks: Iterable[int]) -> int:
+    """Return what a turn of ``seat`` is like at which ``picks`` would beat the last play of a trick.
+
+    Situations nest (``arena.core.softplay``). The widest say whether the other one has few cards left,
+    whether nobody has fewer, and whether a play that beats it contains one of the highest third of the ranks;
+    those within them, how many cards it played and where it sits; the narrowest, how high the play that beats
+    it is, how many cards the seat itself has, and whether the other one led the trick.
+    """
+    rules, other = deal.rules, deal.last_seat
+    left, own = rules.count(deal.hands[other]), rules.count(deal.hands[seat])
+    few, fewest = left <= FEW, left == min(rules.count(hand) for hand in deal.hands if hand)
+    ranks = len(rules.rank_masks)
+    top = max(at for at, mask in enumerate(rules.rank_masks) if any(cards & mask for cards in picks))
+    below, third = ranks - 1 - top, ranks // 3
+    high = below < third
+    height = min(below, 2) if high else 2 * (below - third) // (ranks - third)
+    size = min(rules.count(deal.to_beat & rules.full), LONG)
+    place = (other - seat) % len(deal.hands)
+    middle = ((4 * few + 2 * fewest + high) * LONG + size - 1) * (MOST_PLAYERS - 1) + place - 1
+    return (middle * 3 + height) * 6 + 2 * bisect_left(OWN, own) + (leader == other)
 
 
 def _is_own(record: Record, index: int, seat: int) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from sqlmodel import select
 
 from arena.core.chances import Chance, chances, count_chances
-from arena.core.softplay import LEVEL, Chances, Key, treatments
+from arena.core.softplay import LEVEL, NESTED, Chances, Key, treatments
 from arena.queries.softplay import soft_play
 from arena.results.luck.references import weigh_due
 from arena.results.ratings.rebuild import rebuild
@@ -46,11 +46,21 @@ DEAL = {
     "points": [-8, 0, -5, -7],
     "end": "out",
 }
+
+
+def situation(widest: int, cards: int, place: int, height: int, own: int, led: int) -> int:
+    """Return the number of a situation; ``place`` is how many seats on the other one sits."""
+    return ((((widest * 4 + cards - 1) * 7 + place - 1) * 3 + height) * 3 + own) * 2 + led
+
+
+PASSED_TWOS = situation(0, cards=2, place=1, height=0, own=1, led=1)
 FOUND = [
-    Chance(2, 2, 0, 2 + 1, passed=False),  # seat 0 has as few cards as anybody, and a king beats it
-    Chance(3, 1, 2, 2, passed=False),  # seats 0 and 2 have eight cards each
-    Chance(22, 2, 3, 0, passed=False),  # at 13 the pair of twos is part of a straight
-    Chance(27, 1, 2, 1, passed=False),
+    # seat 0 has as few cards as anybody, and a king beats it
+    Chance(2, 2, 0, situation(2 + 1, cards=4, place=2, height=2, own=2, led=1), passed=False),
+    # seats 0 and 2 have eight cards each
+    Chance(3, 1, 2, situation(2, cards=4, place=1, height=0, own=2, led=0), passed=False),
+    Chance(22, 2, 3, PASSED_TWOS, passed=False),  # at 13 the pair of twos is part of a straight
+    Chance(27, 1, 2, situation(1, cards=1, place=1, height=0, own=0, led=1), passed=False),
 ]
 
 
@@ -64,12 +74,12 @@ def found(actions: Sequence[str] = ACTIONS, ruleset: Any = RULES, **fields: obje
 
 def test_chances_when_plays_can_be_beaten_then_they_are_turns_at_which_that_costs_nothing() -> None:
     assert found() == FOUND
-    assert found([*ACTIONS[:22], "2:-"]) == [*FOUND[:2], Chance(22, 2, 3, 0, passed=True)]
+    assert found([*ACTIONS[:22], "2:-"]) == [*FOUND[:2], Chance(22, 2, 3, PASSED_TWOS, passed=True)]
 
 
 def test_chances_when_a_bot_passes_by_a_fault_then_it_gave_way_as_by_a_pass_of_its_own() -> None:
     late = {"seat": 2, "action": 22, "kind": "timeout"}
-    given_way = [*FOUND[:2], Chance(22, 2, 3, 0, passed=True)]
+    given_way = [*FOUND[:2], Chance(22, 2, 3, PASSED_TWOS, passed=True)]
     assert found([*ACTIONS[:22], "2:-"], faults=[late]) == given_way
     leaving = {"seat": 2, "deal": 1, "action": 22, "by": "default_action", "why": "faults"}
     assert found([*ACTIONS[:22], "2:-"], faults=[late], played_for=[leaving]) == given_way
@@ -87,14 +97,15 @@ def test_chances_when_seats_are_partners_then_there_are_none_between_them() -> N
 
 
 def test_treatments_when_rates_differ_then_the_interval_is_newcombes_for_all_pairs() -> None:
+    near, far = 0, NESTED[-1]
     counts = {
-        (1, 2, 0): Chances(100, 30),
-        (1, 2, 5): Chances(50, 10),
-        (1, 2, 7): Chances(40, 40),  # never met with the rest: left out
-        (1, 3, 0): Chances(200, 20),
-        (1, 4, 0): Chances(200, 0),
-        (1, 4, 5): Chances(300, 30),
-        (4, 1, 0): Chances(100, 50),
+        (1, 2, near): Chances(100, 30),
+        (1, 2, far): Chances(50, 10),
+        (1, 2, 2 * far): Chances(40, 40),  # not met with the rest, nor anything like it: left out
+        (1, 3, near): Chances(200, 20),
+        (1, 4, near): Chances(200, 0),
+        (1, 4, far): Chances(300, 30),
+        (4, 1, near): Chances(100, 50),
     }
     first, *others = treatments(counts)
     assert (first.bot, first.other, first.chances, first.passed) == (1, 2, 150, 40)
@@ -106,8 +117,33 @@ def test_treatments_when_rates_differ_then_the_interval_is_newcombes_for_all_pai
     rest_low, rest_high = bounds(first.rest, weight, z)
     assert first.low == pytest.approx(first.difference - hypot(40 / 150 - low, rest_high - first.rest))
     assert first.high == pytest.approx(first.difference + hypot(high - 40 / 150, first.rest - rest_low))
-    assert {(one.bot, one.other) for one in others} == {(1, 3), (1, 4)}  # 4 has met nobody but 1
-    assert not any(one.stands_out for one in others)
+    assert {(pair.bot, pair.other) for pair in others} == {(1, 3), (1, 4)}  # 4 has met nobody but 1
+    assert not any(pair.stands_out for pair in others)
+
+
+def test_treatments_when_a_manner_explains_the_difference_then_nobody_stands_out() -> None:
+    single, pair = situation(0, 1, 1, 0, 2, 1), situation(0, 2, 1, 0, 2, 1)
+    counts: dict[Key, Chances] = {}
+    for other in range(1, 5):  # bot 0 answers singles alone; bot 1 plays more pairs than the rest
+        pairs = 1_500 if other == 1 else 500
+        counts[0, other, single] = Chances(2_000 - pairs, 0)
+        counts[0, other, pair] = Chances(pairs, pairs)
+    assert treatments(counts)[0].difference == pytest.approx(0, abs=0.001)
+    counts[0, 1, single] = Chances(500, 150)
+    first = treatments(counts)[0]
+    assert (first.bot, first.other) == (0, 1)
+    assert first.difference == pytest.approx(150 / 2_000, abs=0.001)
+
+
+def test_treatments_when_a_situation_is_new_to_the_rest_then_wider_ones_make_up_for_it() -> None:
+    there, nearby = situation(0, 1, 1, 0, 2, 1), situation(0, 1, 1, 0, 1, 1)
+    counts = {(0, 1, there): Chances(100, 40), (0, 2, nearby): Chances(400, 40)}
+    first = treatments(counts)[0]
+    assert (first.chances, first.passed) == (100, 40)
+    assert first.rest == pytest.approx(0.1)
+    counts[0, 3, there] = Chances(50, 50)  # so its rates do vary within the wider situation
+    rest = {pair.other: pair.rest for pair in treatments(counts)}
+    assert 0.9 < rest[1] < 1
 
 
 def bounds(share: float, number: float, z: float) -> tuple[float, float]:
