@@ -11,10 +11,17 @@ from arena.actors import KeyScope, Role
 from arena.core.specs import PLAYED, RESULT, TournamentSpec, zone_of
 from arena.errors import SpecError, TakenError, UnknownError
 from arena.leagues.membership import active_members, find_league
-from arena.leagues.spec import DIVISION_FIELDS, LEAGUE, SET_BY_LEAGUE, LeagueSpec, make_league
+from arena.leagues.spec import (
+    DIVISION_FIELDS,
+    LEAGUE,
+    MOST_DIVISIONS,
+    SET_BY_LEAGUE,
+    LeagueSpec,
+    make_league,
+)
 from arena.operations import leagues
 from arena.operations.leagues import Changes
-from arena.operations.operation import REQUIRED, Operation, Parameter
+from arena.operations.operation import Operation, Parameter
 from arena.tournaments import admission
 from arena.tournaments.overview import organised
 from arena.web.pages import files, making
@@ -47,13 +54,6 @@ SEASONS = 5
 IN_TOURNAMENTS = "tournament."
 """What the names of fields for all tournaments begin with."""
 
-DIVISIONS = Parameter(
-    "divisions",
-    Annotated[list[str], FormField(DIVISION_FIELDS)],
-    REQUIRED,
-    "From the highest to the lowest: name, places, and how many are promoted from it, as `second 16 3`. The "
-    "lowest has `-` for its places if there is no qualification: it takes everybody else.",
-)
 QUALIFICATION = Parameter(
     "qualification",
     Annotated[int | None, FormField(DIVISION_FIELDS, "Promoted from a qualification")],
@@ -61,10 +61,17 @@ QUALIFICATION = Parameter(
     "Bots promoted from a level below the divisions, for those without a place; empty: there is none.",
 )
 
+IN_DIVISION = "division."
+"""What the names of fields of a division begin with; its number follows."""
+
+ROW = ("name", "size", "promoted")
+"""The fields of a division in the form."""
+
+EXAMPLE_DIVISIONS: Sequence[Mapping[str, Any]] = ({"name": "first", "size": 8}, {"name": "second"})
+
 EXAMPLE: Mapping[str, Any] = {
     "interval_hours": "168",
     "versions_per_owner": "1",
-    "divisions": ["first 8", "second -"],
     **{f"{IN_TOURNAMENTS}{name}": str(value) for name, value in making.EXAMPLE.items()},
 }
 
@@ -125,7 +132,7 @@ def _current(visit: Visit) -> LeagueFields | None:
 def _of_league(current: LeagueFields | None) -> list[Parameter]:
     settled = ("name",) if current else ()
     own = parameters_of(LeagueSpec, without=("tournament", "divisions", "qualification", *settled))
-    return [*own, DIVISIONS, QUALIFICATION]
+    return [*own, QUALIFICATION]
 
 
 def _of_tournaments(current: LeagueFields | None) -> list[Parameter]:
@@ -136,18 +143,15 @@ def _of_tournaments(current: LeagueFields | None) -> list[Parameter]:
 def _texts(current: LeagueFields, chosen: str) -> Mapping[str, Any]:
     """Return the fields of a league as its form has them; ``chosen`` is its ruleset."""
     fields = {
-        name: value for name, value in current.fields.items() if name not in ("tournament", "qualification")
+        name: value
+        for name, value in current.fields.items()
+        if name not in ("tournament", "divisions", "qualification")
     }
-    lines = [
-        f"{division['name']} {division.get('size', '-')} {division.get('promoted', '')}"
-        for division in fields["divisions"]
-    ]
     lowest = current.fields.get("qualification")
     tournament = {**current.tournament, "ruleset": chosen}
     return {
         **as_texts(fields),
         "start": _local(current.fields),
-        "divisions": [line.strip() for line in lines],
         "qualification": "" if lowest is None else str(lowest["promoted"]),
         **as_texts(tournament, IN_TOURNAMENTS),
     }
@@ -175,6 +179,7 @@ def _context(visit: Visit) -> dict[str, object]:
     return {
         "current": current,
         "action": action,
+        "rows": _rows(visit, current, action),
         "groups": [*league, replace(played, title="What is played in all divisions"), *rest],
         "file": visit.sent.at(action).get("file", file),
         "tab": "file" if visit.sent["tab"] == "file" else "form",
@@ -190,7 +195,7 @@ def _fields_sent(visit: Visit, current: LeagueFields | None) -> dict[str, Any]:
     own = read_form(visit.sent, _of_league(current))
     before = current.fields if current else {}
     divisions = {division["name"]: division for division in before.get("divisions", ())}
-    own["divisions"] = [*_divisions(own.get("divisions", ()), divisions)]
+    own["divisions"] = [*_divisions(_row_texts(visit, current, visit.sent.action), divisions)]
     if "qualification" in own:
         others = {
             name: value for name, value in (before.get("qualification") or {}).items() if name != "promoted"
@@ -199,15 +204,54 @@ def _fields_sent(visit: Visit, current: LeagueFields | None) -> dict[str, Any]:
     return {**own, "tournament": _tournament(visit, current)}
 
 
-def _divisions(lines: Sequence[str], before: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the divisions in these lines; those that were there keep their own tournament fields."""
-    for line in lines:
-        name, *numbers = line.split()
-        if len(numbers) > 2:
-            raise SpecError("divisions", f"{line}: must be a name, its places, and how many are promoted")
+@dataclass(frozen=True, slots=True)
+class DivisionRow:
+    """A division as the form has it."""
+
+    number: int
+    """From 1, the highest; part of the names of its fields."""
+    name: str
+    size: str
+    promoted: str
+    relegated: str
+    """As many as are promoted to it from below; empty if nobody is."""
+
+
+def _row_texts(visit: Visit, current: LeagueFields | None, action: str) -> list[Sequence[str]]:
+    """Return name, places and promoted of each division as typed, or as it is."""
+    sent = visit.sent.at(action)
+    if any(name.startswith(IN_DIVISION) for name in sent.texts):
+        rows = [
+            tuple(sent[f"{IN_DIVISION}{number}.{field}"].strip() for field in ROW)
+            for number in range(1, MOST_DIVISIONS + 1)
+        ]
+        return [row for row in rows if any(row)]
+    divisions = current.fields["divisions"] if current else EXAMPLE_DIVISIONS
+    return [tuple(str(division.get(field, "")) for field in ROW) for division in divisions]
+
+
+def _rows(visit: Visit, current: LeagueFields | None, action: str) -> list[DivisionRow]:
+    """Return the divisions in the form, and two empty rows for more."""
+    texts = _row_texts(visit, current, action)
+    lowest = current.fields.get("qualification") if current else None
+    below = visit.sent["qualification"] or (str(lowest["promoted"]) if lowest else "")
+    relegated = [*(promoted for _, _, promoted in texts[1:]), below]
+    empty = ("", "", "")
+    rows = [*zip(texts, relegated, strict=False), (empty, ""), (empty, "")][:MOST_DIVISIONS]
+    return [
+        DivisionRow(number, name, size, promoted, out)
+        for number, ((name, size, promoted), out) in enumerate(rows, start=1)
+    ]
+
+
+def _divisions(
+    rows: Sequence[Sequence[str]], before: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the divisions in these rows; those that were there keep their own tournament fields."""
+    for name, *numbers in rows:
         division: dict[str, Any] = {"name": name}
-        for field, number in zip(("size", "promoted"), numbers, strict=False):
-            if number not in ("-", "–"):
+        for field, number in zip(ROW[1:], numbers, strict=True):
+            if number:
                 division[field] = int(number) if is_number(number) else number
         own = before.get(name, {}).get("tournament")
         yield {**division, **({"tournament": own} if own else {})}

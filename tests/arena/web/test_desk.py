@@ -481,7 +481,10 @@ LEAGUE = {
     "zone": "Europe/Berlin",
     "interval_hours": "24",
     "entries": "approved",
-    "divisions": "first 4\r\nsecond -  2",
+    "division.1.name": "first",
+    "division.1.size": "4",
+    "division.4.name": "second",
+    "division.4.promoted": "2",
     "tournament.format": "swiss",
     "tournament.ruleset": "hong-kong",
     "tournament.rounds": "2",
@@ -497,14 +500,25 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
             return make_league(find_league(tx, "winter").spec)
 
     wrong = olga.post(
-        "/desk/league", data={**LEAGUE, "divisions": "first x", "tournament.rounds": "0", "do": "apply"}
+        "/desk/league", data={**LEAGUE, "division.1.size": "x", "tournament.rounds": "0", "do": "apply"}
     )
     assert "Places of first" in wrong.text
     wrong = olga.post("/desk/league", data={**LEAGUE, "interval_hours": "٢٤", "do": "apply"})
     assert "must be a number of hours from 0.01 to 100000, not '٢٤'" in Read(wrong.text).text
     assert "winter" not in Read(olga.get("/leagues").text).text
     assert 'id="desk-league-tournament.rounds" name="tournament.rounds"' in wrong.text
-    preview = Read(olga.post("/desk/league", data={**LEAGUE, "do": "preview"}).text).text
+    previewed = olga.post("/desk/league", data={**LEAGUE, "do": "preview"}).text
+    rows = re.findall(r'name="division.(\d).(\w+)" [^>]*value="([^"]*)"', previewed)
+    assert rows[:5] == [
+        ("1", "name", "first"),
+        ("1", "size", "4"),
+        ("2", "name", "second"),
+        ("2", "size", ""),
+        ("2", "promoted", "2"),
+    ]
+    assert {number for number, *_ in rows} == {*"1234"}  # with room for two more
+    assert '</td><td class="num">2</td></tr>' in previewed  # relegated from the first
+    preview = Read(previewed).text
     for number, day, hour in ((1, "Saturday, 30 March", 18), (2, "Sunday, 31 March", 17)):
         assert (
             f"Season {number}: {day} 2030, 19:00 Europe/Berlin, {29 + number} Mar 2030 {hour}:00 in UTC"
