@@ -30,6 +30,12 @@ def with_time(record: Any, old: Callable[[str], bool], new: str, name: str = "ms
     record[name] = " ".join(changed)
 
 
+def with_fault_at_a_pass(record: Any) -> None:
+    """Add a fault where the referee passed for a seat that could do nothing else."""
+    at = record["ms"].split().index("-")
+    record["faults"] = [{"action": at, "seat": int(record["actions"][at][0]), "kind": "illegal", "ms": 0}]
+
+
 FORGERIES: dict[str, tuple[Change, str]] = {
     "a decision far above its limit": (
         lambda record: with_time(record, str.isdecimal, "9999999"),
@@ -47,6 +53,7 @@ FORGERIES: dict[str, tuple[Change, str]] = {
         lambda record: with_time(record, lambda ms: ms == "-", "12"),
         "is 12, but the bot was not asked",
     ),
+    "a fault at a forced pass": (with_fault_at_a_pass, "faults.0: the bot was not asked at action"),
     "no times at all": (lambda record: record.pop("ms"), "ms: is missing"),
 }
 

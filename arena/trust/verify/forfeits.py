@@ -151,6 +151,7 @@ def check_times(
     if "ms" not in record:
         raise lines.wrong(f"{where}: ms: is missing")
     times, credited = record["ms"].split(), record.get("credit_ms", "").split()
+    idle = set[tuple[int, int]]()
     for index, (action, ms, choice) in enumerate(zip(record["actions"], times, choices, strict=True)):
         place, seat = f"{where}: ms.{index}", int(action[0])
         end = ends.get(seat)
@@ -158,7 +159,9 @@ def check_times(
         asked = in_turn and (choice or limits.ask_forced)
         if asked != (ms != "-"):
             raise lines.wrong(f"{place}: is {ms}, but the bot was {'' if asked else 'not '}asked")
-        if asked:
+        if not asked:
+            idle.add((index, seat))
+        else:
             credit = int(credited[index]) if credited else 0
             failed = any(fault["action"] == index and fault["seat"] == seat for fault in faults)
             _check_time(lines, place, int(ms), credit, limits, failed=failed)
@@ -169,7 +172,10 @@ def check_times(
         place = f"{where}: answers.{number}"
         _check_time(lines, place, answer["ms"], answer["credit_ms"], limits, failed=failed)
     for number, fault in enumerate(faults):
-        _check_time(lines, f"{where}: faults.{number}", 0, fault.get("credit_ms", 0), limits, failed=True)
+        place = f"{where}: faults.{number}"
+        if "turn" not in fault and (fault["action"], fault["seat"]) in idle:
+            raise lines.wrong(f"{place}: the bot was not asked at action {fault['action']}")
+        _check_time(lines, place, 0, fault.get("credit_ms", 0), limits, failed=True)
 
 
 def _check_time(lines: Export, place: str, ms: int, credit: int, limits: LimitsLine, *, failed: bool) -> None:
