@@ -1,26 +1,29 @@
 """How soon soft play shows, and how often honest bots stand out: ``python -m benchmarks.softplay``.
 
-Sessions of honest bots of nine manners are played in this process, and for each manner sessions of a pair
-that gives way to each other in one trick of five. The chances in them are counted (``arena.core.softplay``).
-Tournaments are then drawn from these sessions with replacement, until the bots of a pair have played so many
-deals together on average. Prints how many of all honest pairs stand out, and in what share of the tournaments
-the soft pair does; with situations told apart and without.
+Sessions of honest bots of fifteen manners are played in this process, and for nine of them sessions of a pair
+that gives way to each other in one trick of five, or for some, that leads its lowest card when the partner
+is next. The chances in them are counted (``arena.core.softplay``). Tournaments are then drawn from these
+sessions with replacement, until the bots of a pair have played so many deals together on average. Prints how
+many of all honest pairs stand out, and in what share of the tournaments the soft pair does. Finally prints,
+over all honest sessions together, the largest difference and lower limit of each manner.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from arena.core.chances import count_chances
-from arena.core.softplay import Chances, treatments
+from arena.core.softplay import Chances, Key, Treatment, treatments
 from benchmarks.sage import play_session
 from referee.bot import Play, Turn
 from referee.cli.botrun import load_bot
+from referee.reference.values import STRONG
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.sage.bot import SageBot
@@ -78,6 +81,46 @@ def blind(turn: Turn) -> Play | None:
     return _chance(turn).choice(choices)
 
 
+def singles_only(turn: Turn) -> Play | None:
+    """As keeper, but answers only singles."""
+    return _KEEPER(turn) if turn.to_beat is None or len(turn.to_beat) == 1 else None
+
+
+def never_pairs(turn: Turn) -> Play | None:
+    """As greedy, but plays no pairs."""
+    return _largest(turn, [play for play in turn.legal if len(play) != 2])
+
+
+def never_bombs(turn: Turn) -> Play | None:
+    """As greedy, but plays nothing of four of a kind or better."""
+    return _largest(turn, [play for play in turn.legal if play.kind not in STRONG])
+
+
+def saves_twos(turn: Turn) -> Play | None:
+    """As greedy, but plays no twos."""
+    two = turn.ruleset.ranks[-1]
+    return _largest(turn, [play for play in turn.legal if all(card[:-1] != two for card in play.cards)])
+
+
+def after_left(turn: Turn) -> Play | None:
+    """As keeper, but beats only the next seat's plays."""
+    last = _last(turn)
+    beside = last is None or (last - turn.seat) % len(turn.seats) == 1
+    return _KEEPER(turn) if beside or not turn.can_pass else None
+
+
+def slow_starter(turn: Turn) -> Play | None:
+    """As keeper, but beats nothing with ten cards or more."""
+    return _KEEPER(turn) if turn.to_beat is None or len(turn.hand) < 10 else None
+
+
+def _largest(turn: Turn, plays: Sequence[Play]) -> Play | None:
+    """Return the weakest of the plays with the most cards; if it must play, of any."""
+    if not plays and turn.can_pass:
+        return None
+    return min(plays or turn.legal, key=lambda play: (-len(play), play.code), default=None)
+
+
 def _chance(turn: Turn) -> Random:
     """Return the source of a bot's randomness at a turn."""
     return Random(f"{turn.session} {turn.seat} {turn.deal} {len(turn.actions)}")
@@ -90,7 +133,17 @@ MANNERS: Mapping[str, Any] = {
     "hasty": hasty,
     "random": blind,
     "sage's policy": Scored,
+    "singles only": singles_only,
+    "never pairs": never_pairs,
+    "never bombs": never_bombs,
+    "saves twos": saves_twos,
+    "after left": after_left,
+    "slow starter": slow_starter,
 }
+PAIRED = [*MANNERS][:9]
+"""Manners in which a soft pair plays otherwise."""
+LEADING = ("greedy", "keeper", "wary")
+"""Manners in which a pair plays that leads low for each other."""
 
 
 def _last(turn: Turn) -> int | None:
@@ -128,10 +181,22 @@ class Soft:
         return Random(f"{turn.session} {turn.seat} {turn.deal} {lead}").randrange(ONE_IN) == 0
 
 
-def soft(manner: Any, partner: int) -> type[Soft]:
+class Leading(Soft):
+    """A bot that leads its weakest play when its partner is next."""
+
+    def choose(self, turn: Turn) -> Play | None:
+        """Answer a turn."""
+        beside = (self.partner - turn.seat) % len(turn.seats) == 1
+        if turn.to_beat is None and beside:
+            return min(turn.legal, key=lambda play: (len(play), play.code))
+        play: Play | None = type(self).bot(turn)
+        return play
+
+
+def soft(manner: Any, partner: int, kind: type[Soft] = Soft) -> type[Soft]:
     """Return a bot that plays in a manner, but softly against the seat of its partner."""
     bot = manner if isinstance(manner, type) else staticmethod(manner)
-    return type("SoftBot", (Soft,), {"bot": bot, "partner": partner})
+    return type("SoftBot", (kind,), {"bot": bot, "partner": partner})
 
 
 # Playing
@@ -155,10 +220,12 @@ def play(rules: Rules, bots: Sequence[Any], numbers: Sequence[int], seed: str) -
     ]
 
 
-def sessions(rules: Rules, seconds: float, manner: int | None = None) -> list[list[Row]]:
+def sessions(
+    rules: Rules, seconds: float, manner: str | None = None, kind: type[Soft] = Soft
+) -> list[list[Row]]:
     """Play sessions for so much processor time: of honest bots, or of a soft pair and honest others."""
     manners, found, ends = [*MANNERS.values()], [], time.process_time() + seconds
-    rng = Random(f"{rules.ruleset.name} {manner}")
+    rng = Random(f"{rules.ruleset.name} {kind.__name__} {manner}")
     while time.process_time() < ends:
         pair = [] if manner is None else [FIRST, SECOND]
         numbers = [*pair, *rng.sample(range(len(manners)), rules.ruleset.players - len(pair))]
@@ -166,7 +233,7 @@ def sessions(rules: Rules, seconds: float, manner: int | None = None) -> list[li
         bots = [
             manners[number]
             if number < FIRST
-            else soft(manners[manner or 0], numbers.index(FIRST + SECOND - number))
+            else soft(MANNERS[manner or ""], numbers.index(FIRST + SECOND - number), kind)
             for number in numbers
         ]
         found.append(play(rules, bots, numbers, f"{rng.random()}"))
@@ -179,34 +246,45 @@ def sessions(rules: Rules, seconds: float, manner: int | None = None) -> list[li
 class Tables:
     """Sessions from which tournaments are drawn."""
 
-    def __init__(self, pools: Sequence[Sequence[Sequence[Row]]], bare: bool) -> None:
-        """Prepare pools of sessions; if ``bare``, situations are not told apart."""
-        keys: dict[tuple[int, int, int], int] = {}
-        cells = [
-            (pool, session, keys.setdefault((bot, other, 0 if bare else situation), len(keys)), both)
-            for pool, found in enumerate(pools)
-            for session, rows in enumerate(found)
-            for bot, other, situation, *both in rows
-        ]
+    def __init__(self, pools: Sequence[Sequence[Sequence[Row]]]) -> None:
+        """Prepare pools of sessions."""
+        keys: dict[Key, int] = {}
+        self._sizes = [len(pool) for pool in pools]
+        sessions: list[int] = []
+        cells: list[int] = []
+        counts: list[list[int]] = []
+        for at, rows in enumerate(chain(*pools)):
+            for bot, other, situation, *both in rows:
+                sessions.append(at)
+                cells.append(keys.setdefault((bot, other, situation), len(keys)))
+                counts.append(both)
         self._keys = [*keys]
-        self._counts = [np.zeros((2, len(found), len(keys))) for found in pools]
-        for pool, session, key, both in cells:
-            self._counts[pool][:, session, key] += both
+        self._sessions, self._cells, self._counts = np.array(sessions), np.array(cells), np.array(counts).T
 
     def draw(self, rng: np.random.Generator, sizes: Sequence[int]) -> tuple[int, int, bool]:
         """Draw a tournament of so many sessions of each pool.
 
         Return how many pairs were looked at, how many honest ones stand out, and whether the soft one does.
         """
-        drawn = np.zeros((2, len(self._keys)))
-        for counts, size in zip(self._counts, sizes, strict=True):
-            sessions = counts.shape[1]
-            drawn += rng.multinomial(size, np.full(sessions, 1 / sessions)) @ counts
-        both = zip(self._keys, *drawn.astype(int).tolist(), strict=True)
-        found = treatments({key: Chances(chances, passed) for key, chances, passed in both if chances})
-        out = [one for one in found if one.stands_out]
-        soft_ones = [one for one in out if one.bot >= FIRST and one.other >= FIRST]
-        return len(found), len(out) - len(soft_ones), bool(soft_ones)
+        pools = zip(self._sizes, sizes, strict=True)
+        treated = self._treat(np.concatenate([rng.multinomial(n, np.full(all, 1 / all)) for all, n in pools]))
+        out = [pair for pair in treated if pair.stands_out]
+        softs = [pair for pair in out if pair.bot >= FIRST and pair.other >= FIRST]
+        return len(treated), len(out) - len(softs), bool(softs)
+
+    def all(self) -> list[Treatment]:
+        """Return how bots treat each other in all sessions, each once."""
+        return self._treat(np.ones(sum(self._sizes), int))
+
+    def _treat(self, times: np.ndarray[Any, Any]) -> list[Treatment]:
+        weights = times[self._sessions]
+        chances, passed = (
+            np.bincount(self._cells, weights * row, len(self._keys)).astype(int).tolist()
+            for row in self._counts
+        )
+        return treatments(
+            {key: Chances(*both) for key, *both in zip(self._keys, chances, passed, strict=True)}
+        )
 
 
 class Result(NamedTuple):
@@ -233,28 +311,36 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
         players, bots = rules.ruleset.players, len(MANNERS)
         share = players * (players - 1) / bots / (bots - 1)
         pools = [sessions(rules, options.honest)]
-        pairs = {manner: sessions(rules, options.soft, at) for at, manner in enumerate(MANNERS)}
-        for bare in (True, False):
-            yield ""
-            yield f"{name}, {'no situations' if bare else 'situations told apart'}; deals together:"
-            yield f"{'':22}" + "".join(f"{together:>8,}" for together in TOGETHER)
-            looked_at = honest = 0
-            for manner, found in pairs.items():
-                tables = Tables([*pools, found], bare)
-                results = [
-                    measure(tables, (round(together / DEALS / share), together // DEALS), options.draws)
-                    for together in TOGETHER
-                ]
-                looked_at += sum(one.looked_at for one in results) - options.draws * len(results) * 2
-                honest += sum(one.honest for one in results)
-                yield f"{'soft ' + manner:22}" + "".join(f"{one.soft:>8.0%}" for one in results)
+        pairs = {f"soft {manner}": sessions(rules, options.soft, manner) for manner in PAIRED}
+        pairs |= {f"leading {manner}": sessions(rules, options.soft, manner, Leading) for manner in LEADING}
+        yield ""
+        yield f"{name}; deals together:"
+        yield f"{'':22}" + "".join(f"{together:>8,}" for together in TOGETHER)
+        looked_at = honest = 0
+        for pair, played in pairs.items():
+            tables = Tables([*pools, played])
             results = [
-                measure(Tables(pools, bare), (round(together / DEALS / share),), 5 * options.draws)
+                measure(tables, (round(together / DEALS / share), together // DEALS), options.draws)
                 for together in TOGETHER
             ]
-            yield f"{'honest pairs alone':22}" + "".join(f"{one.looked_at:>8,}" for one in results)
-            yield f"{'stand out':22}" + "".join(f"{one.honest:>8,}" for one in results)
-            yield f"honest pairs beside soft ones: {looked_at:,}, of which {honest:,} stand out"
+            looked_at += sum(result.looked_at for result in results) - options.draws * len(results) * 2
+            honest += sum(result.honest for result in results)
+            yield f"{pair:22}" + "".join(f"{result.soft:>8.0%}" for result in results)
+        alone = Tables(pools)
+        results = [
+            measure(alone, (round(together / DEALS / share),), 5 * options.draws) for together in TOGETHER
+        ]
+        yield f"{'honest pairs alone':22}" + "".join(f"{result.looked_at:>8,}" for result in results)
+        yield f"{'stand out':22}" + "".join(f"{result.honest:>8,}" for result in results)
+        yield f"honest pairs beside soft ones: {looked_at:,}, of which {honest:,} stand out"
+        each = len(pools[0]) * DEALS * players // bots
+        yield f"{'all':22}{'difference':>12}{'lower limit':>13}{'stand out':>11}; {each:,} deals a bot"
+        treated = alone.all()
+        for number, manner in enumerate(MANNERS):
+            own = [pair for pair in treated if pair.bot == number]
+            out = sum(pair.stands_out for pair in own)
+            difference, low = 100 * max(x.difference for x in own), 100 * max(x.low for x in own)
+            yield f"{manner:22}{difference:>+12.1f}{low:>+13.1f}{out:>11}"
 
 
 def main() -> None:
