@@ -21,6 +21,10 @@ FEW = 3
 """With so few cards the other one may go out soon."""
 OWN = (5, 9)
 """So many cards of its own are few, and some; more are many."""
+FEWEST = (4, 8)
+"""The same of the fewest cards that anybody holds."""
+FOLLOWING = 5
+"""So many cards of the next seat are few."""
 LONG = 4
 """Plays of so many cards and more are alike."""
 MOST_PLAYERS = 8
@@ -93,20 +97,23 @@ def _situation(deal: Deal, leader: int, seat: int, picks: Iterable[int]) -> int:
     Situations nest (``arena.core.softplay``). The widest say whether the other one has few cards left,
     whether nobody has fewer, and whether a play that beats it contains one of the highest third of the ranks;
     those within them, how many cards it played and where it sits; the narrowest, how high the play that beats
-    it is, how many cards the seat itself has, and whether the other one led the trick.
+    it is, how many cards are held by the seat itself, by the next one, by that with the fewest, whether the
+    other one holds fewer than the seat, and whether it led the trick.
     """
-    rules, other = deal.rules, deal.last_seat
-    left, own = rules.count(deal.hands[other]), rules.count(deal.hands[seat])
-    few, fewest = left <= FEW, left == min(rules.count(hand) for hand in deal.hands if hand)
+    rules, other, players = deal.rules, deal.last_seat, len(deal.hands)
+    held = [rules.count(hand) for hand in deal.hands]
+    left, own, fewest = held[other], held[seat], min(filter(None, held))
     ranks = len(rules.rank_masks)
     top = max(at for at, mask in enumerate(rules.rank_masks) if any(cards & mask for cards in picks))
-    below, third = ranks - 1 - top, ranks // 3
-    high = below < third
-    height = min(below, 2) if high else 2 * (below - third) // (ranks - third)
+    below = ranks - 1 - top
+    widest = 4 * (left <= FEW) + 2 * (left == fewest) + (below < ranks // 3)
     size = min(rules.count(deal.to_beat & rules.full), LONG)
-    place = (other - seat) % len(deal.hands)
-    middle = ((4 * few + 2 * fewest + high) * LONG + size - 1) * (MOST_PLAYERS - 1) + place - 1
-    return (middle * 3 + height) * 6 + 2 * bisect_left(OWN, own) + (leader == other)
+    place = (other - seat) % players
+    middle = (widest * LONG + size - 1) * (MOST_PLAYERS - 1) + place - 1
+    narrow = min((below + 1) // 2, 6) * 6 + 2 * bisect_left(OWN, own) + (leader == other)
+    following = held[(seat + deal.step) % players]
+    cards = 4 * bisect_left(FEWEST, fewest) + 2 * (left < own) + (following <= FOLLOWING)
+    return (middle * 42 + narrow) * 12 + cards
 
 
 def _is_own(record: Record, index: int, seat: int) -> bool:

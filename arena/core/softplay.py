@@ -25,7 +25,7 @@ ALLOWED = 0.05
 Situations are not told apart in everything that may matter to a bot, and others play in different manners.
 """
 
-NESTED = (1, 18, 18 * 28)
+NESTED = (1, 504, 504 * 28)
 """By what a situation is divided for itself and for each wider one that contains it."""
 
 SHRINKAGE = 50.0

@@ -48,19 +48,26 @@ DEAL = {
 }
 
 
-def situation(widest: int, cards: int, place: int, height: int, own: int, led: int) -> int:
-    """Return the number of a situation; ``place`` is how many seats on the other one sits."""
-    return ((((widest * 4 + cards - 1) * 7 + place - 1) * 3 + height) * 3 + own) * 2 + led
+def situation(
+    widest: int, cards: int, place: int, height: int, own: int, led: int, fewest: int = 2, behind: int = 0
+) -> int:
+    """Return the number of a situation in which the next seat has many cards.
+
+    ``place`` is how many seats on the other one sits.
+    """
+    middle = (widest * 4 + cards - 1) * 7 + place - 1
+    return (middle * 42 + height * 6 + own * 2 + led) * 12 + fewest * 4 + behind * 2
 
 
-PASSED_TWOS = situation(0, cards=2, place=1, height=0, own=1, led=1)
+TENS = situation(0, cards=2, place=1, height=3, own=1, led=1, fewest=0, behind=1) + 1
+"""Seat 2 may beat nines with tens; seat 1, the next, holds a card."""
 FOUND = [
     # seat 0 has as few cards as anybody, and a king beats it
-    Chance(2, 2, 0, situation(2 + 1, cards=4, place=2, height=2, own=2, led=1), passed=False),
+    Chance(2, 2, 0, situation(2 + 1, 4, place=2, height=1, own=2, led=1, fewest=1, behind=1), passed=False),
     # seats 0 and 2 have eight cards each
-    Chance(3, 1, 2, situation(2, cards=4, place=1, height=0, own=2, led=0), passed=False),
-    Chance(22, 2, 3, PASSED_TWOS, passed=False),  # at 13 the pair of twos is part of a straight
-    Chance(27, 1, 2, situation(1, cards=1, place=1, height=0, own=0, led=1), passed=False),
+    Chance(3, 1, 2, situation(2, 4, place=1, height=4, own=2, led=0, fewest=1, behind=1), passed=False),
+    Chance(22, 2, 3, TENS, passed=False),  # at 13 the pair of twos is part of a straight
+    Chance(27, 1, 2, situation(1, 1, place=1, height=0, own=0, led=1, fewest=0), passed=False),
 ]
 
 
@@ -74,12 +81,12 @@ def found(actions: Sequence[str] = ACTIONS, ruleset: Any = RULES, **fields: obje
 
 def test_chances_when_plays_can_be_beaten_then_they_are_turns_at_which_that_costs_nothing() -> None:
     assert found() == FOUND
-    assert found([*ACTIONS[:22], "2:-"]) == [*FOUND[:2], Chance(22, 2, 3, PASSED_TWOS, passed=True)]
+    assert found([*ACTIONS[:22], "2:-"]) == [*FOUND[:2], Chance(22, 2, 3, TENS, passed=True)]
 
 
 def test_chances_when_a_bot_passes_by_a_fault_then_it_gave_way_as_by_a_pass_of_its_own() -> None:
     late = {"seat": 2, "action": 22, "kind": "timeout"}
-    given_way = [*FOUND[:2], Chance(22, 2, 3, PASSED_TWOS, passed=True)]
+    given_way = [*FOUND[:2], Chance(22, 2, 3, TENS, passed=True)]
     assert found([*ACTIONS[:22], "2:-"], faults=[late]) == given_way
     leaving = {"seat": 2, "deal": 1, "action": 22, "by": "default_action", "why": "faults"}
     assert found([*ACTIONS[:22], "2:-"], faults=[late], played_for=[leaving]) == given_way
