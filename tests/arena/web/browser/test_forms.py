@@ -363,14 +363,14 @@ def test_check_when_its_file_is_handed_in_then_the_version_has_passed_it(
     page.goto("/bots/ann/checked/versions/1")
     page.get_by_label("Result").fill("{]")
     send(page, "Store the result")
-    expect(page.locator(".warned")).to_contain_text("report: is not JSON")
+    expect(page.locator(".warned")).to_contain_text("report: is not the result of a check")
     expect(page.get_by_label("Result")).to_have_value("{]")
     page.get_by_label("A file of yours").set_input_files(tmp_path / "check.json")
     expect(page.get_by_label("Result")).to_have_value(printed)
     send(page, "Store the result")
     expect(page).to_have_url(re.compile("/bots/ann/checked/versions/1#check$"))
     expect(page.locator("main")).to_contain_text(
-        f"passed: {len(SCENARIOS)} scenarios passed; made with none."
+        f"It passes the check: {len(SCENARIOS)} of {len(SCENARIOS)}, as its author reports; made with none."
     )
     assert latest_check(arena.world.storage, actor, "ann/checked@1") == {**CHECK, "bot": "ann/checked@1"}
 
@@ -430,7 +430,7 @@ def test_tournament_when_it_is_made_by_a_form_then_it_is_previewed_created_chang
     page.get_by_label("Format", exact=True).select_option("round-robin")
     page.locator("[name=rounds]").fill("")
     page.get_by_role("button", name="Preview").locator("visible=true").click()
-    for line in ("format swiss round-robin", "rounds 5 –", "sessions 3 4"):
+    for line in ("format swiss round-robin", "rounds 5 –", "Sessions in a match 3 4"):
         expect(page.get_by_role("row", name=line)).to_be_visible()
     assert world.status("by-form").sessions == 3
     page.get_by_role("button", name="Change it").locator("visible=true").click()
