@@ -133,7 +133,6 @@ USES: dict[str, tuple[Use, Role]] = {
         lambda storage, actor, now: corrections.correct(storage, actor, "cup", LATE, now, DECISION_KEY),
         Role.ORGANISER,
     ),
-    "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),
     "leave": (of(membership.leave, "winter", "bob/a"), Role.ORGANISER),
     "approve in league": (of(membership.approve, "winter", "bob/a"), Role.ORGANISER),
     "decline in league": (of(admission.decline, find_league, "winter", "bob/a", "late"), Role.ORGANISER),

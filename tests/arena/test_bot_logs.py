@@ -57,7 +57,7 @@ def one_is_late(route: int, spec: MatchSpec) -> Generator[SessionResult | Progre
         assert isinstance(result, SessionResult)
         [session] = [one for one in spec.sessions if one.number == result.number]
         record = json.loads(result.records[0])
-        action, seat = seat_that_passed(record["actions"])
+        action, seat = seat_that_passed(record)
         record["faults"] = [LATE | {"action": action, "seat": seat}]
         records = (json.dumps(record), *result.records[1:])
         faults = tuple(int(one == seat) for one in range(len(result.points)))

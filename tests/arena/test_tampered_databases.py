@@ -4,8 +4,9 @@ Nothing here alters a file: exports are written from the altered rows, so all th
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, update
@@ -198,13 +199,13 @@ def change_an_event(tx: Transaction) -> None:
     tx.exec(select(TournamentEvent).where(TournamentEvent.kind == "started")).one().details = {"why": "x"}
 
 
-def blame(place: Callable[[list[str]], tuple[int, int]]) -> Tamper:
+def blame(place: Callable[[Mapping[str, Any]], tuple[int, int]]) -> Tamper:
     """Return a change that adds a fault to the first deal, where ``place`` says, and counts it everywhere."""
 
     def change(tx: Transaction) -> None:
         session = tx.get_one(Session, 1)
         [record] = lean_records(tx, session)
-        action, seat = place(record["actions"])
+        action, seat = place(record)
         record["faults"] = [{"action": action, "seat": seat, "kind": "timeout"}]
         tx.get_one(SessionRecords, session.id).records = pack_records([json.dumps(record)])
         session.faults = [int(one == seat) for one in range(4)]
@@ -214,19 +215,21 @@ def blame(place: Callable[[list[str]], tuple[int, int]]) -> Tamper:
     return change
 
 
-def seat_that_did_not_act(actions: list[str]) -> tuple[int, int]:
-    return 0, (int(actions[0][0]) + 1) % 4
+def seat_that_did_not_act(record: Mapping[str, Any]) -> tuple[int, int]:
+    return 0, (int(record["actions"][0][0]) + 1) % 4
 
 
-def seat_that_played(actions: list[str]) -> tuple[int, int]:
+def seat_that_played(record: Mapping[str, Any]) -> tuple[int, int]:
+    actions = record["actions"]
     at = next(at for at, action in enumerate(actions[1:], start=1) if "-" not in action)
     at = next((at for at in range(at, len(actions)) if " " in actions[at] and "-" not in actions[at]), at)
     return at, int(actions[at][0])
 
 
-def seat_that_passed(actions: list[str]) -> tuple[int, int]:
-    at = next(at for at, action in enumerate(actions) if action.endswith("-"))
-    return at, int(actions[at][0])
+def seat_that_passed(record: Mapping[str, Any]) -> tuple[int, int]:
+    """Return where a bot passed that could have played."""
+    decisions = enumerate(zip(record["actions"], record["ms"].split(), strict=True))
+    return next((at, int(action[0])) for at, (action, ms) in decisions if action.endswith("-") and ms != "-")
 
 
 def invent_a_forfeit(tx: Transaction) -> None:

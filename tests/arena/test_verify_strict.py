@@ -63,8 +63,7 @@ def timed(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         [session] = [one for one in spec.sessions if one.number == result.number]
         record = json.loads(result.records[0])
         record["ms"] = record["ms"].replace("5", "7")
-        choices = zip(record["actions"], record["ms"].split(), strict=True)
-        action, seat = seat_that_passed([text if ms == "7" else "" for text, ms in choices])
+        action, seat = seat_that_passed(record)
         fault = {"action": action, "seat": seat, "kind": "timeout", "ms": 7, "credit_ms": 0}
         faults = tuple(int(one == seat) for one in range(len(result.points)))
         records = (json.dumps(record | {"faults": [fault]}), *result.records[1:])

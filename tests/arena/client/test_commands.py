@@ -39,6 +39,7 @@ READ = {
     "deal luck": "cup 1 1 1 1",
     "export": "cup",
     "leaderboard": "",
+    "rating export": "",
     "league entries": "spring",
     "tournament entries": "asking",
     "tournament may-enter": CALLS["tournament may-enter"],
@@ -195,7 +196,7 @@ FORMS = [
     (name, form)
     for name in READ
     for form in ("", "--json", "--csv")
-    if (form != "--csv" or name in CSV) and (form != "--json" or name != "export")
+    if (form != "--csv" or name in CSV) and (form != "--json" or not name.endswith("export"))
 ]
 
 
