@@ -42,7 +42,7 @@ from arena.queries.histories import HistoryKind, history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
-from arena.queries.names import list_pools, search
+from arena.queries.names import NamedPool, list_pools, search
 from arena.queries.now import on_now
 from arena.queries.operator import ChangeQuery, changes, work
 from arena.queries.ownbots import deals_for, log_for
@@ -51,7 +51,7 @@ from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.scoreboard import sheets
 from arena.queries.softplay import soft_play
 from arena.queries.tournaments import round_tables
-from arena.queries.versus import versus
+from arena.queries.versus import compared, versus
 from arena.results.strength.fitting import fit_due
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage, migrate_storage, open_storage
@@ -88,6 +88,11 @@ class Asker:
     bots: int
     now: datetime = NOW
     """When the season ended."""
+
+    @cached_property
+    def pool(self) -> NamedPool:
+        """The pool that all bots are in."""
+        return list_pools(self.storage)[0]
 
     @cached_property
     def first_lines(self) -> str | None:
@@ -188,6 +193,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "telling deals of a bot": lambda one: highlights.notable_deals(one.storage, one.bot()),
     "faults": lambda one: faults_by_bot(one.storage),
     "versus": lambda one: versus(one.storage, *one.two()),
+    "versus in a pool": lambda one: compared(one.storage, one.pool, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),
     "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
     "a match as it counts": lambda one: sessions.deal_scores_at(

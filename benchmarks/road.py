@@ -68,10 +68,10 @@ from benchmarks.seasons import ADD_POINTS, DONE
 from referee.deals import session as sessions
 from referee.deals.shuffle import luck, session_seed
 from referee.records.random_play import play_randomly
-from referee.records.record import deal_json
 from referee.records.results import Result, shown_digest
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
+from tests.arena.fakes import timed_json
 from tests.referee.key import KEY
 
 SEATS, SESSIONS, DEALS = 4, 4, 1
@@ -303,7 +303,7 @@ def _plays(tournament: Tournament, content: dict[str, Any], round: int, rng: Ran
             deal = session.next_deal()
             play_randomly(deal, rng)
             session.close_deal()
-            records.append(deal_json(deal, attempt=1))
+            records.append(timed_json(deal))
         deals = [json.loads(record) for record in records]
         return Play(
             pack_records(records),

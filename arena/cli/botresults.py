@@ -68,7 +68,7 @@ def luck(result: DealPoints) -> None:
         f"expected: the fixed bots of {its.reference} played these cards {its.plays} times; of what a seat "
         f"made there above the mean of the table, {its.beta:.0%} came true in earlier deals",
         f"made: the points{above} beyond that{uncounted}",
-        "tournaments are won by points",
+        "it decides nothing: standings follow the points and scores that were made",
     )
 
 

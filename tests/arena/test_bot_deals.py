@@ -174,7 +174,8 @@ def test_games_when_shown_then_a_line_tells_how_each_deal_went(world: World, are
     lines = arena("bot", "games", MINE).out.splitlines()
     header, *rows, order = [line for line in lines if line.strip(" ─━┃│-")]
     assert order == "the newest deal is the last"
-    assert header.split() == ["session", "deal", "bot", "version", "seat", "points", "best", "left", "end"]
+    heads = "session deal bot version seat points best left end turns ms median longest credit"
+    assert header.split() == heads.split()
     assert [row.split()[:2] for row in rows] == [[name, str(number)] for name, number in places(deals)]
     assert [row.split()[4] for row in rows] == [f"{deal.points:+d}" for deal in deals]
     found = [json.loads(line) for line in arena("bot", "games", MINE, "--lost", "--json").out.splitlines()]

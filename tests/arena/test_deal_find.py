@@ -167,7 +167,7 @@ def test_deal_find_when_it_is_of_what_was_made_then_the_command_shows_how_lucky_
     for seat, bot in enumerate(line.bots):
         figures = [f"{line.points[seat]:+d}", *(f"{luck[key][seat]:+.2f}" for key in ("expected", "made"))]
         assert rows[seat].split() == [str(seat), bot, *figures]
-    assert seen.out.endswith("tournaments are won by points\n")
+    assert seen.out.endswith("standings follow the points and scores that were made\n")
 
 
 def test_deal_luck_when_it_is_not_known_then_it_says_so(arena: Arena, world: World) -> None:

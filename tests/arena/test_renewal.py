@@ -67,7 +67,7 @@ async def test_referee_when_its_certificate_is_renewed_then_new_connections_get_
         kept.take(address)
         await asyncio.to_thread(renew, leaf, tmp_path / "new")
         assert await asyncio.to_thread(is_served, leaf, address)  # its file has another one now
-        with pytest.raises(Exception, match="unavailable"):
+        with pytest.raises(Exception, match="comes from no authority"):
             await asyncio.to_thread(referee_status, address, WORKER_TOKEN, tls=before)
         async with sdk_bots(address, {4: lowest}, tls=bots), WireBot(address, 5, tls=client):
             assert len(await play_match(address, match_spec(), tls=client)) == 1
