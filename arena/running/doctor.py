@@ -249,8 +249,16 @@ def damage_of(storage: Storage, seconds: float = READ_SECONDS) -> str | None:
     """Return the damage that SQLite finds in a database; empty if there is none, None if it takes longer."""
     with storage.read() as tx:
         connection = tx.connection()
+        done, driver = threading.Event(), connection.connection.driver_connection
+        assert driver is not None
+
+        def interrupt() -> None:
+            """Interrupt the statement, again and again, since before it begins that has no effect."""
+            while not done.wait(seconds):
+                driver.interrupt()
+
         # A progress handler would be asked only after each table.
-        alarm = threading.Timer(seconds, connection.connection.driver_connection.interrupt)  # type: ignore[union-attr]
+        alarm = threading.Thread(target=interrupt)
         alarm.start()
         try:
             damage = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
@@ -259,7 +267,7 @@ def damage_of(storage: Storage, seconds: float = READ_SECONDS) -> str | None:
                 raise
             return None
         finally:
-            alarm.cancel()
+            done.set()
             alarm.join()
     return "" if damage == "ok" else " ".join(str(damage).split())
 

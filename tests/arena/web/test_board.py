@@ -136,7 +136,7 @@ def test_board_when_its_json_is_followed_then_it_is_the_same_question(client: Te
 def test_board_when_the_address_is_wrong_then_a_page_names_the_field(client: TestClient, query: str) -> None:
     answer = client.get(f"/board?{query}")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "text/html; charset=utf-8")
-    assert query.partition("=")[0] in Read(answer.text).text
+    assert query.partition("=")[0].replace("_", " ") in Read(answer.text).text
 
 
 def test_board_when_the_pool_is_unknown_then_there_is_no_such_page(client: TestClient) -> None:
