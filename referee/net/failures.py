@@ -196,7 +196,11 @@ async def _connect(way: _Way, context: ssl.SSLContext | None) -> None:
         else:
             writer = await _tunnel(way, way.proxy)
             if context is not None:
-                await writer.start_tls(context, server_hostname=way.host)
+                try:
+                    await writer.start_tls(context, server_hostname=way.host)
+                except BaseException:
+                    writer.close()
+                    raise
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
@@ -216,6 +220,9 @@ async def _tunnel(way: _Way, proxy: Proxy) -> asyncio.StreamWriter:
         answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()[0]
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
         answer = ""
+    except BaseException:  # the time is up, or nobody wants to know any more
+        writer.close()
+        raise
     _, _, status = answer.partition(" ")
     if not answer.startswith("HTTP/1.") or not status.startswith("2"):
         writer.close()

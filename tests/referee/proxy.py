@@ -9,14 +9,17 @@ from contextlib import asynccontextmanager, suppress
 async def connect_proxy(status: str = "200 OK") -> AsyncIterator[tuple[str, list[str]]]:
     """Run a proxy until the end of the block; yield its address, and the places that were asked for."""
     asked: list[str] = []
+    ends: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ends.append(writer)
         with suppress(OSError, asyncio.IncompleteReadError):
             method, place, *_ = (await reader.readuntil(b"\r\n\r\n")).decode().split()
             asked.append(f"{method} {place}")
             writer.write(f"HTTP/1.1 {status}\r\n\r\n".encode())
             if status.startswith("2"):
                 there, back = await asyncio.open_connection("127.0.0.1", int(place.rpartition(":")[2]))
+                ends.append(back)
                 await asyncio.gather(copy(reader, back), copy(there, writer))
         writer.close()
 
@@ -25,6 +28,8 @@ async def connect_proxy(status: str = "200 OK") -> AsyncIterator[tuple[str, list
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
     finally:
         server.close()
+        for end in ends:
+            end.transport.abort()
 
 
 async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -100,7 +100,7 @@ AROUND = (
     Mutant("matches/clock.py", "min(self.control.limit, self.bank)", "self.control.limit", "clock"),
     Mutant("matches/clock.py", "max(0.0, self.bank - spent) + self.control.increment", "max(0.0, self.bank - spent + self.control.increment)", "clock"),
     Mutant("matches/clock.py", "self.credit = credit if credit < most else most", "self.credit = credit", "clock"),
-    Mutant("protocol/capabilities.py", "0 < capabilities.max_card < highest", "0 < capabilities.max_card <= highest", "capability"),
+    Mutant("protocol/capabilities.py", "0 < most_card < highest", "0 < most_card <= highest", "capability"),
     Mutant("arena/core/seating.py", "for turn in range(size))\n\n\ndef zigzag", "for turn in range(size))[::-1]\n\n\ndef zigzag", "seating"),
     Mutant("arena/core/pairing/values.py", "other = below(rng, last + 1)", "other = below(rng, last)", "pairing"),
     Mutant("arena/core/formats/knockout.py", "number % 2 == 0", "number % 2 == 1", "pairing"),
