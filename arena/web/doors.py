@@ -13,6 +13,7 @@ from arena.operations.operation import REQUIRED, Context, Operation, Parameter
 from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
 from arena.web.asking import allowed
 from arena.web.naming import BotName, BotOrVersion, EntrantName, VersionName
+from arena.web.routes.exports import place
 from arena.web.routing import PREFIX, api_router, described
 
 NAMES = {BOT: BotName, ENTRANT: EntrantName, VERSION: VersionName, BOT_OR_VERSION: BotOrVersion}
@@ -39,6 +40,7 @@ def router_of(module: ModuleType) -> APIRouter:
             tags=[operation.tag],
             name=operation.name,
             description=operation.description,
+            dependencies=[Depends(place)] if operation.path.endswith("/export") else [],
         )
     return router
 

@@ -50,9 +50,11 @@ def test_export_when_as_many_are_read_as_may_be_then_another_has_to_wait(
         assert anybody.get("/tournaments/cup/export").status_code == 200
         assert anybody.get("/tournaments/none/export").status_code == 404
     with app.state.web.exports.held("testclient"):
-        refused = anybody.get("/tournaments/cup/export")
-    assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
-    assert refused.json()["detail"] == "you have 1 exports open already"
+        both = [anybody.get(path) for path in ("/tournaments/cup/export", "/leaderboard/export")]
+    for refused in both:
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
+        assert refused.json()["detail"] == "you have 1 exports open already"
+    assert anybody.get("/leaderboard/export").json()["detail"] == "no ratings yet"
 
 
 def test_export_when_nobody_reads_on_then_its_transaction_is_closed(storage: Storage, world: World) -> None:
